@@ -1,0 +1,59 @@
+"""What each function is told by its environment. The only reader of environment variables.
+
+infra builds every function's environment block from `NAMES`, and a test feeds the synthesized
+blocks to `from_env`, so the stack and the code can't disagree.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+
+class SettingsError(Exception):
+    """A variable is missing or unreadable; the message names it and the fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One function's environment. Every function gets the same block: less to get wrong."""
+
+    stack_id: str
+    """Value of the tag `nodewright.dev/stack` on everything we make; what carries it is ours."""
+    table: str
+    """Name of the DynamoDB table that holds all state."""
+    provision_queue_url: str
+    """provision.fifo: hints 'look at cluster X', grouped by cluster."""
+    reconcile_queue_url: str
+    """reconcile.fifo: the same for the truth-keeper."""
+    node_role: str
+    """Name of the node role used where a class names none."""
+    node_instance_profile: str
+    """Name of the instance profile used where a class names neither profile nor role."""
+    region: str
+    """AWS region; Lambda sets AWS_REGION itself."""
+    function_timeout_seconds: int
+    """This function's own timeout: the lease of a launch, and the outer guard of a plan."""
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> "Settings":
+        """Read all variables, or raise SettingsError naming every one that is missing."""
+        missing = [NAMES[f.name] for f in fields(cls) if not env.get(NAMES[f.name])]
+        if missing:
+            raise SettingsError(f"environment lacks {', '.join(missing)}: deploy the stack again, it sets them")
+        values = {f.name: env[NAMES[f.name]] for f in fields(cls)}
+        timeout = values.pop("function_timeout_seconds")
+        if not timeout.isdecimal() or int(timeout) == 0:
+            raise SettingsError(f"{NAMES['function_timeout_seconds']}={timeout!r} is not a whole number of seconds")
+        return cls(function_timeout_seconds=int(timeout), **values)
+
+
+#: field of Settings → environment variable.
+NAMES: Mapping[str, str] = {
+    "stack_id": "NODEWRIGHT_STACK",
+    "table": "NODEWRIGHT_TABLE",
+    "provision_queue_url": "NODEWRIGHT_PROVISION_QUEUE",
+    "reconcile_queue_url": "NODEWRIGHT_RECONCILE_QUEUE",
+    "node_role": "NODEWRIGHT_NODE_ROLE",
+    "node_instance_profile": "NODEWRIGHT_NODE_INSTANCE_PROFILE",
+    "region": "AWS_REGION",
+    "function_timeout_seconds": "NODEWRIGHT_FUNCTION_TIMEOUT",
+}
