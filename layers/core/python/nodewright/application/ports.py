@@ -1,0 +1,456 @@
+"""What the use cases need from outside, each need a small protocol.
+
+Adapters implement them (architecture §9); `adapters/memory.py` implements all of them in memory.
+Every call may raise UnavailableError, RefusedError, NotFoundError (errors.py) and nothing foreign.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from nodewright.domain.catalogue import CapacityType
+from nodewright.domain.claims import LaunchRecord, NodeClaim
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.instance_facts import InstanceFacts
+from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
+from nodewright.domain.nodes import Node
+from nodewright.domain.plans import Plan
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.pools import NodePool
+from nodewright.domain.taints import Taint
+
+Duty = Literal["provision", "reconcile"]
+
+
+class Clock(Protocol):
+    """Time, where a use case must wait within one run."""
+
+    def now(self) -> datetime:
+        """The moment, aware, UTC."""
+        ...
+
+    def sleep(self, duration: timedelta) -> None:
+        """Wait."""
+        ...
+
+
+class Hints(Protocol):
+    """The FIFO hint queues."""
+
+    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "") -> None:
+        """Wake `duty` for `cluster`; a throttle counts as sent (architecture §2).
+
+        Coalesced per (cluster, duty, second), or per `dedup` where given.
+        """
+        ...
+
+
+# ---- Kubernetes -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestWarning:
+    """Something in a manifest we can't honour, with the field's path and the fix."""
+
+    object: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """One consistent-enough reading of a cluster."""
+
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    """All that are not terminal, bound or not."""
+    pools: tuple[NodePool, ...]
+    node_classes: tuple[NodeClass, ...]
+    daemon_sets: tuple[DaemonSet, ...]
+    warnings: tuple[ManifestWarning, ...] = ()
+
+
+class Cluster(Protocol):
+    """One Kubernetes cluster."""
+
+    def read(self) -> ClusterState:
+        """Nodes, pods, pools, classes and DaemonSets."""
+        ...
+
+    def pending_pods(self) -> tuple[Pod, ...]:
+        """Unbound pods only (field selector spec.nodeName=): cheap enough to ask twice in a second."""
+        ...
+
+    def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
+        """Patch labels and take taints off, in one write guarded by the node's resourceVersion."""
+        ...
+
+    def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
+        """A Kubernetes event on a pod, from controller `nodewright.dev/provisioner`; repeats are merged."""
+        ...
+
+
+class Clusters(Protocol):
+    """Opens connected clusters."""
+
+    def open(self, cluster: ConnectedCluster) -> Cluster:
+        """A client for it, kept warm; no call is made yet."""
+        ...
+
+
+# ---- AWS --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """A subnet a node may be born in."""
+
+    id: str
+    zone: str
+    zone_id: str
+    free_addresses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A machine image."""
+
+    id: str
+    arch: Literal["amd64", "arm64"]
+    name: str = ""
+    created: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetOverride:
+    """One line of a CreateFleet request."""
+
+    instance_type: str
+    zone: str
+    subnet_id: str
+    image_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTemplateSpec:
+    """The content of one launch template; its name is the content's hash."""
+
+    image_id: str
+    user_data: str
+    """Plain text; the adapter encodes it."""
+    instance_profile: str
+    security_group_ids: tuple[str, ...]
+    node_class: NodeClass
+    capacity_type: CapacityType
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetTemplate:
+    """A launch template of a request with the overrides that use it."""
+
+    template_name: str
+    overrides: tuple[FleetOverride, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRequest:
+    """One CreateFleet `instant` call. Serializable: the exact request is stored before it is sent."""
+
+    launch_id: str
+    """ClientToken, and the value of tag nodewright.dev/launch."""
+    capacity: int
+    capacity_type: CapacityType
+    templates: tuple[FleetTemplate, ...]
+    tags: Mapping[str, str]
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An EC2 instance of ours."""
+
+    id: str
+    instance_type: str
+    zone: str
+    capacity_type: CapacityType
+    state: str
+    image_id: str
+    launched: datetime | None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    private_dns_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetError:
+    """One thing EC2 couldn't do, of a call that may have done others."""
+
+    code: str
+    message: str
+    instance_type: str = ""
+    zone: str = ""
+    subnet_id: str = ""
+    capacity_type: CapacityType = "on-demand"
+
+
+@dataclass(frozen=True, slots=True)
+class FleetAnswer:
+    """What came of a call: some, all or none of the instances."""
+
+    instances: tuple[Instance, ...]
+    errors: tuple[FleetError, ...] = ()
+
+
+class Fleet(Protocol):
+    """EC2, for instances."""
+
+    def ensure_template(self, spec: LaunchTemplateSpec) -> str:
+        """Name of a launch template with this content, made when it isn't there."""
+        ...
+
+    def launch(self, request: FleetRequest) -> FleetAnswer:
+        """CreateFleet with ClientToken = launch id: asked twice, it buys once.
+
+        UnavailableError: throttled or unclear, ask again with the same request.
+        RefusedError: nothing was or will be bought by this request.
+        """
+        ...
+
+    def launched(self, launch_id: str) -> tuple[Instance, ...]:
+        """Instances that carry tag nodewright.dev/launch = launch_id, dead ones too."""
+        ...
+
+    def ours(self, cluster: str) -> tuple[Instance, ...]:
+        """All instances with our stack's tag of one cluster that are not terminated."""
+        ...
+
+    def name(self, instance_id: str, tags: Mapping[str, str]) -> None:
+        """Set tags (Name, karpenter.sh/nodeclaim) on an instance of ours."""
+        ...
+
+    def terminate(self, instance_ids: Sequence[str]) -> None:
+        """TerminateInstances; what is gone already is no error."""
+        ...
+
+
+class Networks(Protocol):
+    """Subnets and security groups by a class's selector terms."""
+
+    def subnets(self, terms: tuple[SelectorTerm, ...]) -> tuple[Subnet, ...]:
+        """Matches, sorted by free addresses descending, then id."""
+        ...
+
+    def security_groups(self, terms: tuple[SelectorTerm, ...]) -> tuple[str, ...]:
+        """Ids of the matches, sorted."""
+        ...
+
+
+class Images(Protocol):
+    """Machine images."""
+
+    def by_parameters(self, names: Sequence[str]) -> Mapping[str, str]:
+        """SSM public parameter → image id; unknown names are left out."""
+        ...
+
+    def by_terms(self, terms: tuple[SelectorTerm, ...]) -> tuple[Image, ...]:
+        """DescribeImages by id, name, owner and tags; newest first."""
+        ...
+
+
+class InstanceProfiles(Protocol):
+    """IAM instance profiles for classes that name a role."""
+
+    def ensure(self, cluster: str, node_class: str, role: str) -> str:
+        """Name of a profile with this role, made when it isn't there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """One price of one type."""
+
+    instance_type: str
+    capacity_type: CapacityType
+    zone: str
+    """Empty for on-demand: the same in all zones."""
+    nanos: int
+
+
+class Ec2Catalogue(Protocol):
+    """What EC2 sells in this region, asked live (refresh)."""
+
+    def instance_types(self) -> tuple[InstanceFacts, ...]:
+        """DescribeInstanceTypes, all pages."""
+        ...
+
+    def zones_by_type(self) -> Mapping[str, frozenset[str]]:
+        """DescribeInstanceTypeOfferings per availability zone: type → zones."""
+        ...
+
+    def spot_prices(self, now: datetime) -> tuple[Price, ...]:
+        """Latest per type and zone."""
+        ...
+
+    def on_demand_prices(self) -> tuple[Price, ...]:
+        """Linux, shared tenancy."""
+        ...
+
+
+class ClusterDirectory(Protocol):
+    """EKS: what a cluster says of itself."""
+
+    def describe(self, name: str) -> ConnectedCluster:
+        """Endpoint, CA, version, service CIDR, auth mode; tokens and settings left at their defaults."""
+        ...
+
+
+# ---- State ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnavailableOffering:
+    """An offering that cools down, for every cluster of the region. `*` stands for any."""
+
+    instance_type: str
+    zone: str
+    capacity_type: str
+    reason: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RegionCatalogue:
+    """The stored catalogue of a region."""
+
+    facts: tuple[InstanceFacts, ...]
+    zones_by_type: Mapping[str, frozenset[str]]
+    prices: tuple[Price, ...]
+    ages: Mapping[str, datetime]
+    """Part (types, offerings, prices, spot) → when it was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """What was decided and why; kept 7 days."""
+
+    id: str
+    time: datetime
+    kind: str
+    """provision, launch, register …"""
+    summary: str
+    details: Mapping[str, object]
+
+
+class Ledger(Protocol):
+    """The table: everything that must be remembered (architecture §4)."""
+
+    def clusters(self) -> tuple[ConnectedCluster, ...]:
+        """All connected clusters."""
+        ...
+
+    def cluster(self, name: str) -> ConnectedCluster:
+        """One; NotFoundError."""
+        ...
+
+    def put_cluster(self, cluster: ConnectedCluster) -> None:
+        """Add or replace."""
+        ...
+
+    def remove_cluster(self, name: str) -> None:
+        """Forget it."""
+        ...
+
+    def mark_unreachable(self, name: str, until: datetime | None) -> None:
+        """Set or clear unreachableUntil."""
+        ...
+
+    def epoch(self, cluster: str) -> int:
+        """The plan epoch, read consistently; 0 before the first plan."""
+        ...
+
+    def reserve(self, cluster: str, epoch: int, launch: LaunchRecord, claims: Sequence[NodeClaim]) -> None:
+        """Store claims and their launch in one transaction that requires and increments the epoch.
+
+        ConflictError when another planner was first. At most 96 claims.
+        """
+        ...
+
+    def claims(self, cluster: str) -> tuple[NodeClaim, ...]:
+        """All claims that are not gone, sorted by id."""
+        ...
+
+    def save_claim(self, cluster: str, claim: NodeClaim) -> NodeClaim:
+        """Replace it where the stored version equals the claim's; returned with its new version.
+
+        ConflictError when it changed meanwhile.
+        """
+        ...
+
+    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> None:
+        """Store what the launch brought, in one transaction: claims with instances (each with an OWNER
+        item that must not exist), claims without go to gone; the LAUNCH item is deleted."""
+        ...
+
+    def launches(self, cluster: str) -> tuple[LaunchRecord, ...]:
+        """Launches not settled yet."""
+        ...
+
+    def owner(self, instance_id: str) -> tuple[str, str] | None:
+        """(cluster, claim id) of an instance."""
+        ...
+
+    def unavailable_offerings(self, now: datetime) -> tuple[UnavailableOffering, ...]:
+        """Those still cooling down."""
+        ...
+
+    def mark_unavailable(self, offerings: Sequence[UnavailableOffering]) -> None:
+        """Remember them until their time."""
+        ...
+
+    def catalogue(self) -> RegionCatalogue:
+        """NotFoundError before the first refresh."""
+        ...
+
+    def put_catalogue_part(self, part: str, content: object, now: datetime) -> None:
+        """Replace one part: types, offerings, prices (on-demand) or spot."""
+        ...
+
+    def record_decision(self, cluster: str, decision: DecisionRecord) -> None:
+        """Keep it; best effort."""
+        ...
+
+    def decisions(self, cluster: str, limit: int) -> tuple[DecisionRecord, ...]:
+        """Newest first."""
+        ...
+
+    def last_run(self, cluster: str, duty: Duty) -> datetime | None:
+        """When the duty's last snapshot was taken."""
+        ...
+
+    def set_last_run(self, cluster: str, duty: Duty, snapshot: datetime) -> None:
+        """Remember it; hints older than this are acknowledged unread."""
+        ...
+
+
+# ---- Telling ----------------------------------------------------------------------------------
+
+
+class Observer(Protocol):
+    """Hears what happened; turns it into logs and metrics."""
+
+    def hint_sent(self, cluster: str, duty: Duty) -> None:
+        """A webhook call became a hint."""
+        ...
+
+    def planned(self, cluster: str, plan: Plan, pods: int) -> None:
+        """A plan was made."""
+        ...
+
+    def launched(self, cluster: str, pool: str, answer: FleetAnswer) -> None:
+        """EC2 answered a launch."""
+        ...
+
+    def problem(self, cluster: str, what: str, message: str) -> None:
+        """Something to be looked at: a bad manifest, a refused call."""
+        ...

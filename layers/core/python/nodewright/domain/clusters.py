@@ -1,0 +1,26 @@
+"""A connected cluster, as the table keeps it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedCluster:
+    """One cluster this stack scales."""
+
+    name: str
+    endpoint: str
+    certificate_authority: str
+    """Base64 PEM, as EKS gives it."""
+    version: str
+    """`1.37`."""
+    service_cidr: str
+    dns_ip: str
+    ip_family: str = "ipv4"
+    auth_mode: str = "API"
+    token_hashes: tuple[str, ...] = ()
+    """SHA-256, hex, of the webhook tokens that are accepted; two while one is rotated."""
+    scheduler_names: tuple[str, ...] = ("default-scheduler",)
+    paused: bool = False
+    unreachable_until: datetime | None = None
+    refreshed: datetime | None = field(default=None)

@@ -1,0 +1,79 @@
+"""A plan: what to launch, which pods go to nodes that are there, and why the rest waits."""
+
+from dataclasses import dataclass, field
+
+from nodewright.domain.catalogue import CapacityType
+from nodewright.domain.pods import PodKey
+from nodewright.domain.quantities import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOffering:
+    """One entry of a launch list."""
+
+    instance_type: str
+    zone: str
+    price: int
+    """Nanodollars per hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Nodes of equal content: one CreateFleet call with capacity len(nodes).
+
+    `offerings`: cheapest first, all of one capacity type, every one of which holds the load.
+    `price`: nanodollars per hour of one node at the planned (cheapest) offering.
+    """
+
+    pool: str
+    capacity_type: CapacityType
+    offerings: tuple[LaunchOffering, ...]
+    price: int
+    requests: Resources
+    """Of one node: its pods, without DaemonSets."""
+    nodes: tuple[tuple[PodKey, ...], ...]
+    selected_labels: tuple[str, ...] = ()
+    """Label keys its pods' constraints read; types that differ in one get user data of their own."""
+
+    @property
+    def instance_types(self) -> tuple[str, ...]:
+        """Names, cheapest first."""
+        return tuple(dict.fromkeys(o.instance_type for o in self.offerings))
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Zones it may land in, sorted."""
+        return tuple(sorted({o.zone for o in self.offerings}))
+
+
+@dataclass(frozen=True, slots=True)
+class Nomination:
+    """Pods that fit on a node that exists or is coming."""
+
+    node: str
+    pods: tuple[PodKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unschedulable:
+    """A pod no node is bought for, and why: what was tried, what ruled it out, what would help."""
+
+    pod: PodKey
+    reason: str
+    """One CamelCase word, e.g. NoInstanceType, NoPool, LimitReached, Unsupported."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The answer of `solve`."""
+
+    launches: tuple[Launch, ...] = ()
+    nominations: tuple[Nomination, ...] = ()
+    unschedulable: tuple[Unschedulable, ...] = ()
+    cost: int = 0
+    """Nanodollars per hour of all launches."""
+    bound: int | None = None
+    """Proven lower bound of `cost` for the pods placed on new nodes; None when not computed."""
+    truncated: bool = field(default=False)
+    """A wall-clock guard cut it: what is placed may be launched, the rest waits."""

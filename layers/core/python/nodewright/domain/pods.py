@@ -1,0 +1,80 @@
+"""Pods: what one asks of a node, and whether it is waiting for one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from nodewright.domain.quantities import Resources
+from nodewright.domain.requirements import Requirements
+from nodewright.domain.taints import Toleration
+
+
+class PodKey(NamedTuple):
+    """Name of a pod within its cluster."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The controller of a pod."""
+
+    kind: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod, with its effective requests (`effective_requests`) and hard node constraints."""
+
+    key: PodKey
+    uid: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    requests: Resources
+    """Includes `pods: 1`."""
+    alternatives: tuple[Requirements, ...]
+    """nodeSelector and each required node-affinity term, ANDed; the terms are OR. Never empty:
+    a pod without any has one empty Requirements. A pod whose terms can match no node (empty term
+    lists) has none, by Kubernetes' rule, and says so in `problems`."""
+    tolerations: tuple[Toleration, ...]
+    created: datetime
+    node_name: str = ""
+    nominated_node_name: str = ""
+    scheduler_name: str = "default-scheduler"
+    phase: str = "Pending"
+    priority: int = 0
+    owner: Owner | None = None
+    gated: bool = False
+    terminating: bool = False
+    unschedulable: bool = False
+    """Condition PodScheduled is False with reason Unschedulable."""
+    problems: tuple[str, ...] = field(default=())
+    """Why no node may be bought for it whatever the catalogue (resourceClaims, an unreadable or
+    not yet honoured constraint …); each says the field and the fix."""
+
+    @property
+    def is_daemon(self) -> bool:
+        """Belongs to a DaemonSet, or is a node's own mirror pod: it brings no node."""
+        return self.owner is not None and self.owner.kind in {"DaemonSet", "Node"}
+
+    @property
+    def is_terminal(self) -> bool:
+        """Has finished and holds nothing."""
+        return self.phase in {"Succeeded", "Failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSet:
+    """What a DaemonSet puts on every node it matches."""
+
+    key: PodKey
+    requests: Resources
+    alternatives: tuple[Requirements, ...]
+    tolerations: tuple[Toleration, ...]

@@ -1,0 +1,49 @@
+"""Everything a decision may look at, taken at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.pods import DaemonSet, Pod
+from nodewright.domain.pools import NodePool
+from nodewright.domain.quantities import Resources
+from nodewright.domain.taints import Taint
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A node that exists or is on its way, as the scheduler will see it.
+
+    `taints` leaves out what goes away by itself while it starts (startup and known ephemeral
+    taints); `available` is allocatable less bound pods and the DaemonSet pods still to come.
+    """
+
+    name: str
+    """The Node's name, or the claim's id while there is no Node."""
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    available: Resources
+    initialized: bool
+    pool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """A pool with what can be bought for it now."""
+
+    pool: NodePool
+    instance_types: tuple[InstanceType, ...]
+    remaining: Resources | None
+    """Limits less what is in use or reserved; None where the pool has no limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One cluster. Pods are the pending ones only; bound ones are in the rooms' `available`."""
+
+    now: datetime
+    pods: tuple[Pod, ...]
+    rooms: tuple[Room, ...]
+    pools: tuple[PoolOptions, ...]
+    daemon_sets: tuple[DaemonSet, ...] = ()
