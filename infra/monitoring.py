@@ -1,0 +1,68 @@
+"""Alarms that mean something is broken, and one page to look at. Hint queues have none: see events.py."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from infra.events import HintQueue
+from infra.functions import VerbFunction
+
+_PERIOD = Duration.minutes(5)
+
+
+class Monitoring(Construct):
+    """Two alarms a function (0.20 USD a month) and one dashboard (an account's first three are free)."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        functions: Sequence[VerbFunction],
+        queues: Sequence[HintQueue],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        for function in functions:
+            _alarm(self, function, "Errors", function.function.metric_errors(period=_PERIOD))
+            _alarm(self, function, "Throttles", function.function.metric_throttles(period=_PERIOD))
+        cloudwatch.Dashboard(
+            self, "Dashboard", dashboard_name=name, widgets=[_runs(functions), _durations(functions, queues)]
+        )
+
+
+def _alarm(scope: Construct, function: VerbFunction, what: str, metric: cloudwatch.Metric) -> None:
+    """Two periods of three: a single failure repairs itself at the next hint."""
+    verb = function.verb.name
+    cloudwatch.Alarm(
+        scope,
+        f"{verb.capitalize()}{what}",
+        alarm_description=f"{verb}: {what.lower()} in two of three 5-minute periods; its log says why",
+        metric=metric,
+        threshold=1,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluation_periods=3,
+        datapoints_to_alarm=2,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+
+
+def _runs(functions: Sequence[VerbFunction]) -> list[cloudwatch.IWidget]:
+    return [
+        _graph("Runs", [each.function.metric_invocations(label=each.verb.name, period=_PERIOD) for each in functions]),
+        _graph("Errors", [each.function.metric_errors(label=each.verb.name, period=_PERIOD) for each in functions]),
+    ]
+
+
+def _durations(functions: Sequence[VerbFunction], queues: Sequence[HintQueue]) -> list[cloudwatch.IWidget]:
+    slowest = [
+        each.function.metric_duration(label=each.verb.name, period=_PERIOD, statistic="Maximum") for each in functions
+    ]
+    waiting = [each.queue.metric_approximate_age_of_oldest_message(period=_PERIOD) for each in queues]
+    return [_graph("Slowest run", slowest), _graph("Oldest hint", waiting)]
+
+
+def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.IWidget:
+    return cloudwatch.GraphWidget(title=title, left=list(metrics), width=12)
