@@ -39,9 +39,7 @@ class NodeClaim:
     class_hash: str
     created: datetime
     labels: Mapping[str, str]
-    """Labels every node of its launch has, whatever type came."""
-    patched_labels: Mapping[str, str]
-    """Labels kubelet may not set itself, patched when the node registers."""
+    """What its node will carry; complete once the instance, so its type and zone, is known."""
     taints: tuple[Taint, ...]
     startup_taints: tuple[Taint, ...]
     requests: Resources

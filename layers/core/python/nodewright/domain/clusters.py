@@ -24,3 +24,7 @@ class ConnectedCluster:
     paused: bool = False
     unreachable_until: datetime | None = None
     refreshed: datetime | None = field(default=None)
+
+    def unreachable(self, now: datetime) -> bool:
+        """Whether its API server didn't answer lately and is left alone for now."""
+        return self.unreachable_until is not None and now < self.unreachable_until

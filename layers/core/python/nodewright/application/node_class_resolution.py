@@ -1,0 +1,114 @@
+"""A node class's selectors turned into subnets, security groups, images and a profile."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nodewright.application.errors import RefusedError
+from nodewright.application.ports import Image, Images, InstanceProfiles, Networks, Subnet
+from nodewright.domain import nodes
+from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.images import Variant, family
+from nodewright.domain.nodeclasses import NodeClass
+
+ImageKey = tuple[str, Variant]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedNodeClass:
+    """What a launch needs of a class (Karpenter keeps the same in EC2NodeClass status)."""
+
+    node_class: NodeClass
+    subnets: Mapping[str, Subnet]
+    """Zone → the subnet with most free addresses there."""
+    security_group_ids: tuple[str, ...]
+    instance_profile: str
+    images: Mapping[ImageKey, str]
+    """(architecture, variant) → image id."""
+
+    @property
+    def zones(self) -> frozenset[str]:
+        """Where its nodes may be born."""
+        return frozenset(self.subnets)
+
+    def image_for(self, instance_type: InstanceType) -> str | None:
+        """The image a type boots; None when the class has none for it."""
+        arch = instance_type.labels.get(nodes.ARCH_LABEL, "")
+        return self.images.get((arch, variant(instance_type)))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClassResolver:
+    """Asks AWS. The defaults are the stack's own role and profile (architecture §6)."""
+
+    networks: Networks
+    images: Images
+    profiles: InstanceProfiles
+    default_profile: str
+
+    def resolve(self, node_class: NodeClass, cluster: ConnectedCluster) -> ResolvedNodeClass:
+        """RefusedError names the class, the field and the fix."""
+        where = f"EC2NodeClass/{node_class.name}"
+        return ResolvedNodeClass(
+            node_class,
+            self._subnets(node_class, where),
+            self._security_groups(node_class, where),
+            self._profile(node_class, cluster),
+            self._images(node_class, cluster, where),
+        )
+
+    def _subnets(self, node_class: NodeClass, where: str) -> dict[str, Subnet]:
+        by_zone: dict[str, Subnet] = {}
+        for subnet in self.networks.subnets(node_class.subnet_terms):  # most free addresses first
+            by_zone.setdefault(subnet.zone, subnet)
+        if not by_zone:
+            raise RefusedError(f"{where}: spec.subnetSelectorTerms matches no subnet of this account and region; tag one or name its id")
+        return by_zone
+
+    def _security_groups(self, node_class: NodeClass, where: str) -> tuple[str, ...]:
+        ids = self.networks.security_groups(node_class.security_group_terms)
+        if not ids:
+            raise RefusedError(f"{where}: spec.securityGroupSelectorTerms matches no security group; tag one or name its id")
+        return ids
+
+    def _profile(self, node_class: NodeClass, cluster: ConnectedCluster) -> str:
+        if node_class.instance_profile:
+            return node_class.instance_profile
+        if node_class.role:
+            return self.profiles.ensure(cluster.name, node_class.name, node_class.role)
+        return self.default_profile
+
+    def _images(self, node_class: NodeClass, cluster: ConnectedCluster, where: str) -> dict[ImageKey, str]:
+        found = self._aliased(node_class, cluster) | self._named(node_class)
+        if not found:
+            raise RefusedError(f"{where}: spec.amiSelectorTerms finds no image for Kubernetes {cluster.version}; check alias, id or tags")
+        return found
+
+    def _aliased(self, node_class: NodeClass, cluster: ConnectedCluster) -> dict[ImageKey, str]:
+        found: dict[ImageKey, str] = {}
+        for alias in [t.alias for t in node_class.ami_terms if t.alias]:
+            version = alias.partition("@")[2] or "latest"
+            queries = family(node_class.ami_family).queries(cluster.version, version)
+            ids = self.images.by_parameters([q.parameter for q in queries])
+            found |= {(q.arch, q.variant): ids[q.parameter] for q in queries if q.parameter in ids}
+        return found
+
+    def _named(self, node_class: NodeClass) -> dict[ImageKey, str]:
+        terms = tuple(t for t in node_class.ami_terms if t.id or t.name or t.tags)
+        images = self.images.by_terms(terms) if terms else ()
+        return {key: image.id for image in reversed(images) for key in _keys(image)}  # newest, listed first, wins
+
+
+def _keys(image: Image) -> tuple[ImageKey, ...]:
+    """An image named by the user serves every variant of its architecture."""
+    variants: tuple[Variant, ...] = ("standard", "nvidia", "neuron")
+    return tuple((image.arch, v) for v in variants)
+
+
+def variant(instance_type: InstanceType) -> Variant:
+    """Which image variant a type needs."""
+    if instance_type.labels.get("karpenter.k8s.aws/instance-gpu-manufacturer") == "nvidia":
+        return "nvidia"
+    if instance_type.labels.get("karpenter.k8s.aws/instance-accelerator-manufacturer") == "aws":
+        return "neuron"
+    return "standard"

@@ -1,0 +1,165 @@
+"""A planned launch becomes what EC2 is asked: launch templates with user data, and overrides."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nodewright.application.errors import RefusedError
+from nodewright.application.node_class_resolution import ResolvedNodeClass
+from nodewright.application.ports import FleetOverride, LaunchTemplateSpec
+from nodewright.domain import nodes
+from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.images import USER_DATA_LIMIT_BYTES, Bootstrap, UserDataError, family
+from nodewright.domain.node_labels import for_kubelet, restricted
+from nodewright.domain.plans import Launch, LaunchOffering
+from nodewright.domain.pools import NodePool
+from nodewright.domain.taints import Taint
+
+STACK_TAG = "nodewright.dev/stack"
+UNREGISTERED = Taint("karpenter.sh/unregistered", "", "NoExecute")
+
+#: CreateFleet takes at most 50 launch template configurations.
+TEMPLATES_PER_FLEET = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Buyer:
+    """On whose behalf: the cluster, and the stack whose tag marks what is ours."""
+
+    cluster: ConnectedCluster
+    stack_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A planned launch with everything it is made from."""
+
+    launch: Launch
+    pool: NodePool
+    resolved: ResolvedNodeClass
+    types: Mapping[str, InstanceType]
+    """Of the pool, by name; every type of the launch is in it."""
+    buyer: Buyer
+
+    @property
+    def listed(self) -> tuple[InstanceType, ...]:
+        """The launch's types, cheapest first."""
+        return tuple(self.types[name] for name in self.launch.instance_types)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateOrder:
+    """A launch template to have, and the overrides that will use it."""
+
+    spec: LaunchTemplateSpec
+    overrides: tuple[FleetOverride, ...]
+
+
+def template_orders(order: Order) -> tuple[TemplateOrder, ...]:
+    """One template per image and set of label values its pods look at, cheapest offering first.
+
+    Labels that differ between types and that no pod of the launch reads are left to reconcile:
+    a template per type would be sixty templates. RefusedError names class, field and fix.
+    """
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[FleetOverride]] = {}
+    for offering, image in _buyable(order):
+        labels = _type_labels(order.types[offering.instance_type], order)
+        subnet = order.resolved.subnets[offering.zone].id
+        override = FleetOverride(offering.instance_type, offering.zone, subnet, image)
+        groups.setdefault((image, tuple(sorted(labels.items()))), []).append(override)
+    if not groups:
+        raise RefusedError(
+            f"EC2NodeClass/{order.resolved.node_class.name}: no image for the architecture of"
+            f" {', '.join(order.launch.instance_types[:5])}; add a term to spec.amiSelectorTerms"
+        )
+    return tuple(
+        TemplateOrder(_template(image, dict(labels), order), tuple(overrides))
+        for (image, labels), overrides in list(groups.items())[:TEMPLATES_PER_FLEET]
+    )
+
+
+def _buyable(order: Order) -> Iterator[tuple[LaunchOffering, str]]:
+    for offering in order.launch.offerings:
+        image = order.resolved.image_for(order.types[offering.instance_type])
+        if image and offering.zone in order.resolved.subnets:
+            yield offering, image
+
+
+def _type_labels(instance_type: InstanceType, order: Order) -> dict[str, str]:
+    """Type labels for user data: those all types of the launch share, and those its pods read."""
+    return {
+        key: value
+        for key, value in instance_type.labels.items()
+        if key in order.launch.selected_labels or all(other.labels.get(key) == value for other in order.listed)
+    }
+
+
+def _template(image: str, type_labels: Mapping[str, str], order: Order) -> LaunchTemplateSpec:
+    labels = {**pool_labels(order.pool, order.launch), **type_labels}
+    return LaunchTemplateSpec(
+        image_id=image,
+        user_data=_user_data(labels, order),
+        instance_profile=order.resolved.instance_profile,
+        security_group_ids=order.resolved.security_group_ids,
+        node_class=order.resolved.node_class,
+        capacity_type=order.launch.capacity_type,
+        tags=tags(order),
+    )
+
+
+def _user_data(labels: Mapping[str, str], order: Order) -> str:
+    node_class, cluster = order.resolved.node_class, order.buyer.cluster
+    bootstrap = Bootstrap(
+        cluster=cluster.name,
+        endpoint=cluster.endpoint,
+        certificate_authority=cluster.certificate_authority,
+        service_cidr=cluster.service_cidr,
+        dns_ip=cluster.dns_ip,
+        labels=for_kubelet(labels),
+        taints=registered_taints(order.pool, labels),
+        kubelet=node_class.kubelet,
+        raid0=node_class.instance_store_raid0,
+        user_data=node_class.user_data,
+    )
+    where = f"EC2NodeClass/{node_class.name}"
+    try:
+        text = family(node_class.ami_family).user_data(bootstrap)
+    except UserDataError as error:
+        raise RefusedError(f"{where}: {error}") from error
+    if len(text.encode()) > USER_DATA_LIMIT_BYTES:
+        raise RefusedError(f"{where}: user data is {len(text.encode())} bytes, EC2 takes {USER_DATA_LIMIT_BYTES}; shorten spec.userData")
+    return text
+
+
+def registered_taints(pool: NodePool, labels: Mapping[str, str]) -> tuple[Taint, ...]:
+    """Taints kubelet registers with; unregistered only while a label is missing that kubelet may not set."""
+    held_back = (UNREGISTERED,) if restricted(labels) else ()
+    return (*pool.taints, *pool.startup_taints, *held_back)
+
+
+def pool_labels(pool: NodePool, launch: Launch) -> dict[str, str]:
+    """Labels every node of the launch has whatever type comes: the template's, and what the pool fixes."""
+    fixed = {
+        key: next(iter(requirement.values))
+        for key, requirement in pool.requirements.items()
+        if not requirement.complement and len(requirement.values) == 1
+    }
+    return {
+        **fixed,
+        **pool.labels,
+        nodes.NODE_POOL_LABEL: pool.name,
+        nodes.CAPACITY_TYPE_LABEL: launch.capacity_type,
+    }
+
+
+def tags(order: Order) -> dict[str, str]:
+    """Ours beside Karpenter's (karpenter-behaviour §7.3); a class's own tags may only add."""
+    name, node_class = order.buyer.cluster.name, order.resolved.node_class
+    return {
+        **node_class.tags,
+        f"kubernetes.io/cluster/{name}": "owned",
+        "eks:eks-cluster-name": name,
+        nodes.NODE_POOL_LABEL: order.pool.name,
+        "karpenter.k8s.aws/ec2nodeclass": node_class.name,
+        STACK_TAG: order.buyer.stack_id,
+    }

@@ -1,0 +1,67 @@
+"""Keeps the region's catalogue and the clusters' facts fresh, so that no plan waits for a slow API."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from nodewright.application.errors import NotFoundError, OutsideError
+from nodewright.application.ports import ClusterDirectory, Ec2Catalogue, Ledger, Observer
+from nodewright.domain.clusters import ConnectedCluster
+
+PARTS = ("types", "offerings", "prices", "spot", "clusters")
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """The use case. One part that fails doesn't keep the others from being refreshed."""
+
+    ledger: Ledger
+    ec2: Ec2Catalogue
+    directory: ClusterDirectory
+    observer: Observer
+
+    def __call__(self, parts: Sequence[str], now: datetime) -> Mapping[str, str]:
+        """Refresh the parts; returns part → "ok" or what went wrong. ValueError names an unknown part."""
+        unknown = [p for p in parts if p not in PARTS]
+        if unknown:
+            raise ValueError(f"refresh: no such part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+        return {part: self._part(part, now) for part in parts or PARTS}
+
+    def _part(self, part: str, now: datetime) -> str:
+        try:
+            self._refreshers()[part](now)
+        except OutsideError as error:
+            self.observer.problem("", f"refresh {part}", str(error))
+            return str(error)
+        return "ok"
+
+    def _refreshers(self) -> Mapping[str, Callable[[datetime], None]]:
+        put = self.ledger.put_catalogue_part
+        return {
+            "types": lambda now: put("types", self.ec2.instance_types(), now),
+            "offerings": lambda now: put("offerings", self.ec2.zones_by_type(), now),
+            "prices": lambda now: put("prices", self.ec2.on_demand_prices(), now),
+            "spot": lambda now: put("spot", self.ec2.spot_prices(now), now),
+            "clusters": self._clusters,
+        }
+
+    def _clusters(self, now: datetime) -> None:
+        for cluster in self.ledger.clusters():
+            try:
+                fresh = self.directory.describe(cluster.name)
+            except NotFoundError:
+                self.observer.problem(cluster.name, "cluster", "EKS does not know it any more: run `nodewright disconnect`")
+                continue
+            self.ledger.put_cluster(_with_own_settings(fresh, cluster, now))
+
+
+def _with_own_settings(fresh: ConnectedCluster, stored: ConnectedCluster, now: datetime) -> ConnectedCluster:
+    """EKS's facts with what is ours: tokens, settings, pause."""
+    return replace(
+        fresh,
+        token_hashes=stored.token_hashes,
+        scheduler_names=stored.scheduler_names,
+        paused=stored.paused,
+        unreachable_until=stored.unreachable_until,
+        refreshed=now,
+    )
