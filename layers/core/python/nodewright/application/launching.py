@@ -86,16 +86,15 @@ class Launcher:
         return found
 
     def _templates(self, order: Order) -> tuple[FleetTemplate, ...]:
-        return tuple(
-            FleetTemplate(self.fleet.ensure_template(t.spec), t.overrides) for t in template_orders(order)
-        )
+        return tuple(FleetTemplate(self.fleet.ensure_template(t.spec), t.overrides) for t in template_orders(order))
 
     def _launch(self, order: Order, reserved: Reservation) -> Outcome:
         cluster = order.buyer.cluster.name
         try:
             answer = self._ask(reserved)
         except UnavailableError as error:
-            self.observer.problem(cluster, "launch", f"{reserved.record.id}: {error}; a later run finishes it")
+            self.ledger.hand_back_launch(cluster, reserved.record.id, self.clock.now())
+            self.observer.problem(cluster, "launch", f"{reserved.record.id}: {error}; the next run finishes it")
             return Outcome(unclear=True)
         except RefusedError as error:
             self._settle(cluster, reserved.record.id, reserved.claims, (), lambda _, name: order.types.get(name))
@@ -103,7 +102,9 @@ class Launcher:
             return Outcome(refused=str(error))
         # Cooling down is stored first: a run that dies here must not be followed by one that tries the same again.
         self._cool_down(answer.errors, order.types)
-        self._settle(cluster, reserved.record.id, reserved.claims, answer.instances, lambda _, name: order.types.get(name))
+        self._settle(
+            cluster, reserved.record.id, reserved.claims, answer.instances, lambda _, name: order.types.get(name)
+        )
         self.observer.launched(cluster, order.pool.name, answer)
         return Outcome(len(answer.instances), answer.errors)
 
@@ -154,9 +155,7 @@ class Launcher:
             )
 
 
-def assign(
-    claims: Sequence[NodeClaim], instances: Sequence[Instance], lookup: TypeLookup
-) -> tuple[NodeClaim, ...]:
+def assign(claims: Sequence[NodeClaim], instances: Sequence[Instance], lookup: TypeLookup) -> tuple[NodeClaim, ...]:
     """Instances to claims, both in id order; a claim without one is gone."""
     waiting = sorted((c for c in claims if not c.instance_id), key=lambda c: c.id)
     taken = {c.instance_id for c in claims if c.instance_id}

@@ -46,15 +46,20 @@ class NodeClassResolver:
     profiles: InstanceProfiles
     default_profile: str
 
-    def resolve(self, node_class: NodeClass, cluster: ConnectedCluster) -> ResolvedNodeClass:
-        """RefusedError names the class, the field and the fix."""
+    def resolve(
+        self, node_class: NodeClass, cluster: ConnectedCluster, known_images: Mapping[str, str]
+    ) -> ResolvedNodeClass:
+        """RefusedError names the class, the field and the fix.
+
+        `known_images`: parameter → image id as refresh stored them; only what is missing is asked.
+        """
         where = f"EC2NodeClass/{node_class.name}"
         return ResolvedNodeClass(
             node_class,
             self._subnets(node_class, where),
             self._security_groups(node_class, where),
             self._profile(node_class, cluster),
-            self._images(node_class, cluster, where),
+            self._images(node_class, cluster, known_images, where),
         )
 
     def _subnets(self, node_class: NodeClass, where: str) -> dict[str, Subnet]:
@@ -62,13 +67,15 @@ class NodeClassResolver:
         for subnet in self.networks.subnets(node_class.subnet_terms):  # most free addresses first
             by_zone.setdefault(subnet.zone, subnet)
         if not by_zone:
-            raise RefusedError(f"{where}: spec.subnetSelectorTerms matches no subnet of this account and region; tag one or name its id")
+            raise RefusedError(f"{where}: spec.subnetSelectorTerms matches no subnet here; tag one or name its id")
         return by_zone
 
     def _security_groups(self, node_class: NodeClass, where: str) -> tuple[str, ...]:
         ids = self.networks.security_groups(node_class.security_group_terms)
         if not ids:
-            raise RefusedError(f"{where}: spec.securityGroupSelectorTerms matches no security group; tag one or name its id")
+            raise RefusedError(
+                f"{where}: spec.securityGroupSelectorTerms matches no security group; tag one or name its id"
+            )
         return ids
 
     def _profile(self, node_class: NodeClass, cluster: ConnectedCluster) -> str:
@@ -78,18 +85,26 @@ class NodeClassResolver:
             return self.profiles.ensure(cluster.name, node_class.name, node_class.role)
         return self.default_profile
 
-    def _images(self, node_class: NodeClass, cluster: ConnectedCluster, where: str) -> dict[ImageKey, str]:
-        found = self._aliased(node_class, cluster) | self._named(node_class)
+    def _images(
+        self, node_class: NodeClass, cluster: ConnectedCluster, known: Mapping[str, str], where: str
+    ) -> dict[ImageKey, str]:
+        found = self._aliased(node_class, cluster, known) | self._named(node_class)
         if not found:
-            raise RefusedError(f"{where}: spec.amiSelectorTerms finds no image for Kubernetes {cluster.version}; check alias, id or tags")
+            raise RefusedError(
+                f"{where}: spec.amiSelectorTerms finds no image for Kubernetes {cluster.version}; check its terms"
+            )
         return found
 
-    def _aliased(self, node_class: NodeClass, cluster: ConnectedCluster) -> dict[ImageKey, str]:
+    def _aliased(
+        self, node_class: NodeClass, cluster: ConnectedCluster, known: Mapping[str, str]
+    ) -> dict[ImageKey, str]:
         found: dict[ImageKey, str] = {}
         for alias in [t.alias for t in node_class.ami_terms if t.alias]:
             version = alias.partition("@")[2] or "latest"
             queries = family(node_class.ami_family).queries(cluster.version, version)
-            ids = self.images.by_parameters([q.parameter for q in queries])
+            ids = known
+            if not any(q.parameter in known for q in queries):
+                ids = self.images.by_parameters([q.parameter for q in queries])
             found |= {(q.arch, q.variant): ids[q.parameter] for q in queries if q.parameter in ids}
         return found
 

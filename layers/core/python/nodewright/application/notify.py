@@ -77,9 +77,12 @@ class Notify:
         digest = hashlib.sha256(token.encode()).hexdigest()
         accepted = known.token_hashes if known else ()
         # Every hash is compared, so the time taken says nothing about which one matched.
-        if any([hmac.compare_digest(digest, stored) for stored in accepted]):
+        matches = [hmac.compare_digest(digest, stored) for stored in accepted]
+        if any(matches):
             return True
-        self.observer.problem(cluster, "webhook-token", "unknown cluster or wrong token: run `nodewright connect` again")
+        self.observer.problem(
+            cluster, "webhook-token", "unknown cluster or wrong token: run `nodewright connect` again"
+        )
         return False
 
     def _cluster(self, name: str, now: datetime) -> ConnectedCluster | None:

@@ -127,7 +127,9 @@ def _user_data(labels: Mapping[str, str], order: Order) -> str:
     except UserDataError as error:
         raise RefusedError(f"{where}: {error}") from error
     if len(text.encode()) > USER_DATA_LIMIT_BYTES:
-        raise RefusedError(f"{where}: user data is {len(text.encode())} bytes, EC2 takes {USER_DATA_LIMIT_BYTES}; shorten spec.userData")
+        raise RefusedError(
+            f"{where}: user data is {len(text.encode())} bytes of at most {USER_DATA_LIMIT_BYTES}; shorten spec.userData"
+        )
     return text
 
 

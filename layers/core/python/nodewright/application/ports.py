@@ -327,7 +327,9 @@ class RegionCatalogue:
     zones_by_type: Mapping[str, frozenset[str]]
     prices: tuple[Price, ...]
     ages: Mapping[str, datetime]
-    """Part (types, offerings, prices, spot) → when it was taken."""
+    """Part (types, offerings, prices, spot, images) → when it was taken."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """SSM public parameter → image id, of every connected cluster's version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +391,12 @@ class Ledger(Protocol):
 
     def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> None:
         """Store what the launch brought, in one transaction: claims with instances (each with an OWNER
-        item that must not exist), claims without go to gone; the LAUNCH item is deleted."""
+        item that must not exist), claims without go to gone; the LAUNCH item is deleted.
+        """
+        ...
+
+    def hand_back_launch(self, cluster: str, launch_id: str, now: datetime) -> None:
+        """End its lease: its owner stops working on it, any run may finish it. Nothing if it is settled."""
         ...
 
     def launches(self, cluster: str) -> tuple[LaunchRecord, ...]:
@@ -413,7 +420,7 @@ class Ledger(Protocol):
         ...
 
     def put_catalogue_part(self, part: str, content: object, now: datetime) -> None:
-        """Replace one part: types, offerings, prices (on-demand) or spot."""
+        """Replace one part: types, offerings, prices (on-demand), spot or images; content as in RegionCatalogue."""
         ...
 
     def record_decision(self, cluster: str, decision: DecisionRecord) -> None:
@@ -449,6 +456,14 @@ class Observer(Protocol):
 
     def launched(self, cluster: str, pool: str, answer: FleetAnswer) -> None:
         """EC2 answered a launch."""
+        ...
+
+    def registered(self, cluster: str, node: str, claim: NodeClaim) -> None:
+        """A node of ours joined."""
+        ...
+
+    def initialized(self, cluster: str, node: str, claim: NodeClaim) -> None:
+        """A node of ours is ready for pods."""
         ...
 
     def problem(self, cluster: str, what: str, message: str) -> None:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from nodewright.application.errors import NotFoundError, OutsideError
-from nodewright.application.ports import ClusterDirectory, Ec2Catalogue, Ledger, Observer
+from nodewright.application.ports import ClusterDirectory, Ec2Catalogue, Images, Ledger, Observer
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.images import FAMILIES
 
-PARTS = ("types", "offerings", "prices", "spot", "clusters")
+PARTS = ("types", "offerings", "prices", "spot", "clusters", "images")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class Refresh:
 
     ledger: Ledger
     ec2: Ec2Catalogue
+    images: Images
     directory: ClusterDirectory
     observer: Observer
 
@@ -43,14 +45,23 @@ class Refresh:
             "prices": lambda now: put("prices", self.ec2.on_demand_prices(), now),
             "spot": lambda now: put("spot", self.ec2.spot_prices(now), now),
             "clusters": self._clusters,
+            "images": self._images,
         }
+
+    def _images(self, now: datetime) -> None:
+        """Of every family, for every Kubernetes version in use: so that no launch waits for SSM."""
+        versions = sorted({cluster.version for cluster in self.ledger.clusters()})
+        parameters = [q.parameter for v in versions for f in FAMILIES for q in f.queries(v, "latest")]
+        self.ledger.put_catalogue_part("images", self.images.by_parameters(parameters), now)
 
     def _clusters(self, now: datetime) -> None:
         for cluster in self.ledger.clusters():
             try:
                 fresh = self.directory.describe(cluster.name)
             except NotFoundError:
-                self.observer.problem(cluster.name, "cluster", "EKS does not know it any more: run `nodewright disconnect`")
+                self.observer.problem(
+                    cluster.name, "cluster", "EKS does not know it any more: run `nodewright disconnect`"
+                )
                 continue
             self.ledger.put_cluster(_with_own_settings(fresh, cluster, now))
 

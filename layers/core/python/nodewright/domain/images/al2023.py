@@ -33,7 +33,11 @@ class Al2023:
         """Parameters as EKS publishes them (karpenter-behaviour §2.5)."""
         root = f"/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023"
         return tuple(
-            ImageQuery(f"{root}/{_SSM_ARCH[arch]}/{variant}/{_leaf(kubernetes, version, arch, variant)}/image_id", arch, variant)
+            ImageQuery(
+                f"{root}/{_SSM_ARCH[arch]}/{variant}/{_leaf(kubernetes, version, arch, variant)}/image_id",
+                arch,
+                variant,
+            )
             for arch, variant in _VARIANTS
         )
 

@@ -36,7 +36,11 @@ class Bottlerocket:
         """Parameters as Bottlerocket publishes them; versions stand there without their v."""
         leaf = version.removeprefix("v")
         return tuple(
-            ImageQuery(f"/aws/service/bottlerocket/aws-k8s-{kubernetes}{suffix}/{_SSM_ARCH[arch]}/{leaf}/image_id", arch, variant)
+            ImageQuery(
+                f"/aws/service/bottlerocket/aws-k8s-{kubernetes}{suffix}/{_SSM_ARCH[arch]}/{leaf}/image_id",
+                arch,
+                variant,
+            )
             for arch, variant, suffix in _VARIANTS
         )
 
@@ -124,7 +128,15 @@ def _mount_instance_storage() -> dict[str, object]:
     return {
         "commands": [
             ["apiclient", "ephemeral-storage", "init"],
-            ["apiclient", "ephemeral-storage", "bind", "--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"],
+            [
+                "apiclient",
+                "ephemeral-storage",
+                "bind",
+                "--dirs",
+                "/var/lib/containerd",
+                "/var/lib/kubelet",
+                "/var/log/pods",
+            ],
         ],
         "mode": "always",
         "essential": True,

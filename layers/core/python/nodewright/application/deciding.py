@@ -1,0 +1,120 @@
+"""What was decided and why, kept in the table and told on the pods (architecture §4, decision)."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from nodewright.application.errors import OutsideError
+from nodewright.application.launching import Outcome
+from nodewright.application.ports import Cluster, DecisionRecord, Ledger, ManifestWarning, Observer
+from nodewright.domain.money import show_usd
+from nodewright.domain.plans import Launch, Plan, Unschedulable
+from nodewright.domain.snapshot import Snapshot
+
+#: Pods told by an event in one run; thousands of the same shape needn't each hear it.
+EVENTS_PER_RUN = 50
+#: Pod names in one decision; the table's items have a size.
+PODS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One run's plan and what became of it."""
+
+    plan: Plan
+    snapshot: Snapshot
+    outcomes: Sequence[Outcome]
+    warnings: Sequence[ManifestWarning]
+
+
+def record(decided: Decided, cluster: str, ledger: Ledger, kubernetes: Cluster, observer: Observer) -> None:
+    """Store the decision and tell the pods, only when it differs from the last one.
+
+    Best effort: a plan that was carried out must not fail because its story couldn't be written.
+    """
+    details = _details(decided)
+    digest = hashlib.sha256(msgspec.json.encode(details, order="sorted")).hexdigest()[:16]
+    try:
+        last = ledger.decisions(cluster, 1)
+        if (last and last[0].id == digest) or not _worth_telling(decided):
+            return
+        ledger.record_decision(
+            cluster, DecisionRecord(digest, decided.snapshot.now, "provision", summary(decided.plan), details)
+        )
+        _tell_pods(decided, kubernetes)
+    except OutsideError as error:
+        observer.problem(cluster, "decision", str(error))
+
+
+def summary(plan: Plan) -> str:
+    """One line for people."""
+    placed = sum(len(pods) for launch in plan.launches for pods in launch.nodes)
+    nominated = sum(len(n.pods) for n in plan.nominations)
+    parts = [f"{placed} pods → {_nodes(plan)} at {show_usd(plan.cost)} USD/h"] if plan.launches else []
+    parts += [f"{nominated} pods to nodes that are there"] if nominated else []
+    parts += [f"{len(plan.unschedulable)} pods wait"] if plan.unschedulable else []
+    return "; ".join(parts) or "nothing to do"
+
+
+def _nodes(plan: Plan) -> str:
+    return ", ".join(
+        f"{len(launch.nodes)} × {launch.offerings[0].instance_type} {launch.capacity_type}" for launch in plan.launches
+    )
+
+
+def _worth_telling(decided: Decided) -> bool:
+    plan = decided.plan
+    return bool(plan.launches or plan.nominations or plan.unschedulable or decided.warnings)
+
+
+def _details(decided: Decided) -> dict[str, object]:
+    plan = decided.plan
+    return {
+        "launches": [_launch(launch) for launch in plan.launches],
+        "nominations": [{"node": n.node, "pods": _names(n.pods)} for n in plan.nominations],
+        "unschedulable": _reasons(plan.unschedulable),
+        "errors": sorted({f"{e.code}: {e.message}" for o in decided.outcomes for e in o.errors}),
+        "refused": sorted({o.refused for o in decided.outcomes if o.refused}),
+        "warnings": sorted(f"{w.object} {w.path}: {w.message}" for w in decided.warnings),
+        "cost": show_usd(plan.cost),
+        "bound": None if plan.bound is None else show_usd(plan.bound),
+        "truncated": plan.truncated,
+    }
+
+
+def _launch(launch: Launch) -> dict[str, object]:
+    return {
+        "pool": launch.pool,
+        "capacityType": launch.capacity_type,
+        "price": show_usd(launch.price),
+        "instanceTypes": list(launch.instance_types),
+        "zones": list(launch.zones),
+        "nodes": len(launch.nodes),
+        "pods": _names([pod for pods in launch.nodes for pod in pods]),
+    }
+
+
+def _names(pods: Sequence[object]) -> list[str]:
+    shown = [str(p) for p in pods[:PODS_SHOWN]]
+    return shown + ([f"… and {len(pods) - PODS_SHOWN} more"] if len(pods) > PODS_SHOWN else [])
+
+
+def _reasons(unschedulable: Sequence[Unschedulable]) -> list[dict[str, object]]:
+    """Grouped by what is said: pods of one shape share a reason."""
+    groups: dict[tuple[str, str], list[object]] = {}
+    for entry in unschedulable:
+        groups.setdefault((entry.reason, entry.message), []).append(entry.pod)
+    return [
+        {"reason": reason, "message": message, "pods": _names(pods)}
+        for (reason, message), pods in sorted(groups.items())
+    ]
+
+
+def _tell_pods(decided: Decided, kubernetes: Cluster) -> None:
+    uids = {pod.key: pod.uid for pod in decided.snapshot.pods}
+    for entry in decided.plan.unschedulable[:EVENTS_PER_RUN]:
+        kubernetes.record_event(
+            entry.pod, uids[entry.pod], "FailedScheduling", f"{entry.reason}: {entry.message}", decided.snapshot.now
+        )

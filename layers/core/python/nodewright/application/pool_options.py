@@ -1,0 +1,121 @@
+"""What each pool of a cluster can buy now: its class resolved, the catalogue through it, its limits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from nodewright.application.errors import RefusedError
+from nodewright.application.node_class_resolution import NodeClassResolver, ResolvedNodeClass
+from nodewright.application.ports import ClusterState, Ledger, ManifestWarning, Price, RegionCatalogue
+from nodewright.domain.capacity import PriceBook, instance_types
+from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.claims import NodeClaim
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.limits import Limits, remaining
+from nodewright.domain.nodeclasses import NodeClass
+from nodewright.domain.offerings import OfferingTriple
+from nodewright.domain.pools import NodePool
+from nodewright.domain.snapshot import PoolOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """Everything that can be bought for a cluster, and why some pools can't buy."""
+
+    options: tuple[PoolOptions, ...]
+    classes: Mapping[str, ResolvedNodeClass]
+    """By name of the class."""
+    warnings: tuple[ManifestWarning, ...]
+
+    def types(self, pool: str) -> dict[str, InstanceType]:
+        """A pool's types by name; empty for a pool that can't buy."""
+        return {t.name: t for o in self.options if o.pool.name == pool for t in o.instance_types}
+
+    def pool(self, name: str) -> NodePool:
+        """One of the pools that can buy."""
+        return next(o.pool for o in self.options if o.pool.name == name)
+
+    def lookup(self, pool: str, name: str) -> InstanceType | None:
+        """A type as a pool sees it."""
+        return self.types(pool).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketReader:
+    """Puts a market together. A pool that can't buy is a warning and keeps no other from buying."""
+
+    ledger: Ledger
+    resolver: NodeClassResolver
+
+    def read(
+        self, connected: ConnectedCluster, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
+    ) -> Market:
+        """NotFoundError before the region's first refresh."""
+        classes, types, warnings = self._classes(connected, state, now)
+        buying = [p for p in state.pools if p.node_class in types and not p.terminating]
+        options = tuple(PoolOptions(p, types[p.node_class], _remaining(p, claims)) for p in buying)
+        return Market(options, classes, (*state.warnings, *warnings, *_missing(state)))
+
+    def _classes(
+        self, connected: ConnectedCluster, state: ClusterState, now: datetime
+    ) -> tuple[dict[str, ResolvedNodeClass], dict[str, tuple[InstanceType, ...]], list[ManifestWarning]]:
+        catalogue = self.ledger.catalogue()
+        cooling = frozenset((o.instance_type, o.zone, o.capacity_type) for o in self.ledger.unavailable_offerings(now))
+        resolved: dict[str, ResolvedNodeClass] = {}
+        types: dict[str, tuple[InstanceType, ...]] = {}
+        warnings: list[ManifestWarning] = []
+        for node_class in _used(state):
+            try:
+                resolved[node_class.name] = self.resolver.resolve(node_class, connected, catalogue.images)
+                types[node_class.name] = _types(resolved[node_class.name], catalogue, cooling)
+            except (RefusedError, ValueError) as error:
+                warnings.append(ManifestWarning(f"EC2NodeClass/{node_class.name}", "spec", str(error)))
+        return resolved, types, warnings
+
+
+def _used(state: ClusterState) -> list[NodeClass]:
+    """Classes that a pool names; an unused one may be half written."""
+    names = {pool.node_class for pool in state.pools}
+    return [c for c in state.node_classes if c.name in names and not c.terminating]
+
+
+def _missing(state: ClusterState) -> list[ManifestWarning]:
+    there = {c.name for c in state.node_classes}
+    return [
+        ManifestWarning(
+            f"NodePool/{pool.name}",
+            "spec.template.spec.nodeClassRef.name",
+            f"no EC2NodeClass {pool.node_class!r}: create it, or name one there is ({', '.join(sorted(there)) or 'none'})",
+        )
+        for pool in state.pools
+        if pool.node_class not in there
+    ]
+
+
+def _types(
+    resolved: ResolvedNodeClass, catalogue: RegionCatalogue, cooling: frozenset[OfferingTriple]
+) -> tuple[InstanceType, ...]:
+    zone_ids = {zone: subnet.zone_id for zone, subnet in resolved.subnets.items()}
+    every = instance_types(
+        catalogue.facts,
+        resolved.node_class,
+        catalogue.zones_by_type,
+        price_book(catalogue.prices),
+        resolved.zones,
+        cooling,
+        zone_ids=zone_ids,
+    )
+    return tuple(t for t in every if resolved.image_for(t))
+
+
+def price_book(prices: Sequence[Price]) -> PriceBook:
+    """The stored prices as the domain reads them."""
+    return PriceBook(
+        on_demand={p.instance_type: p.nanos for p in prices if p.capacity_type == "on-demand"},
+        spot={(p.instance_type, p.zone): p.nanos for p in prices if p.capacity_type == "spot"},
+    )
+
+
+def _remaining(pool: NodePool, claims: Sequence[NodeClaim]) -> Limits | None:
+    held = [c.capacity for c in claims if c.pool == pool.name]
+    return remaining(pool.limits, held, len(held))

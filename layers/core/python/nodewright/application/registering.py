@@ -1,0 +1,80 @@
+"""Nodes that joined, matched to their claims: registered, then initialized (karpenter-behaviour §7.6)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nodewright.application.errors import ConflictError, NotFoundError
+from nodewright.application.orders import UNREGISTERED
+from nodewright.application.ports import Cluster, Fleet, Ledger, Observer
+from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.nodes import INITIALIZED_LABEL, REGISTERED_LABEL, Node
+from nodewright.domain.quantities import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from nodewright.domain.taints import is_ephemeral
+
+#: What every node has; other resources must show up before a node counts as initialized.
+_BASIC = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
+
+
+@dataclass(frozen=True, slots=True)
+class Registrar:
+    """Takes the nodes of one cluster forward."""
+
+    ledger: Ledger
+    fleet: Fleet
+    observer: Observer
+
+    def advance(self, cluster: str, kubernetes: Cluster, claims: Sequence[NodeClaim], nodes: Sequence[Node]) -> int:
+        """Register and initialise what can be; returns how many claims moved. One bad node stops no other."""
+        by_instance = {node.instance_id: node for node in nodes if node.instance_id}
+        moved = 0
+        for claim in claims:
+            node = by_instance.get(claim.instance_id)
+            if node is not None and claim.state is not ClaimState.GONE:
+                moved += self._one(cluster, kubernetes, claim, node)
+        return moved
+
+    def _one(self, cluster: str, kubernetes: Cluster, claim: NodeClaim, node: Node) -> int:
+        target = _target(claim, node)
+        if not claim.state.precedes(target):
+            return 0
+        try:
+            # The node first, the claim after: a run that dies between does the node again, which is harmless.
+            kubernetes.register_node(node.name, missing_labels(claim, node, target), (UNREGISTERED,))
+            self._name(claim, node)
+            self.ledger.save_claim(cluster, replace(claim, state=target, node_name=node.name))
+        except (ConflictError, NotFoundError) as error:
+            self.observer.problem(cluster, "register", f"{node.name}: {error}; the next run tries again")
+            return 0
+        self._announce(cluster, claim, node, target)
+        return 1
+
+    def _name(self, claim: NodeClaim, node: Node) -> None:
+        if claim.state.precedes(ClaimState.REGISTERED):
+            self.fleet.name(claim.instance_id, {"Name": node.name, "karpenter.sh/nodeclaim": claim.id})
+
+    def _announce(self, cluster: str, claim: NodeClaim, node: Node, target: ClaimState) -> None:
+        if claim.state.precedes(ClaimState.REGISTERED):
+            self.observer.registered(cluster, node.name, claim)
+        if target is ClaimState.INITIALIZED:
+            self.observer.initialized(cluster, node.name, claim)
+
+
+def _target(claim: NodeClaim, node: Node) -> ClaimState:
+    return ClaimState.INITIALIZED if is_initialized(claim, node) else ClaimState.REGISTERED
+
+
+def is_initialized(claim: NodeClaim, node: Node) -> bool:
+    """Ready, startup and known ephemeral taints gone, requested extended resources there."""
+    startup = {(t.key, t.effect) for t in claim.startup_taints}
+    starting = any(is_ephemeral(t) and t != UNREGISTERED for t in node.taints)
+    held = any((t.key, t.effect) in startup for t in node.taints)
+    resources = all(node.allocatable.get(r, 0) > 0 for r in claim.requests if r not in _BASIC)
+    return node.ready and not starting and not held and resources
+
+
+def missing_labels(claim: NodeClaim, node: Node, target: ClaimState) -> Mapping[str, str]:
+    """What the claim promises and the node lacks. A label with another value is left: somebody chose it."""
+    wanted = {**claim.labels, REGISTERED_LABEL: "true"}
+    if target is ClaimState.INITIALIZED:
+        wanted[INITIALIZED_LABEL] = "true"
+    return {key: value for key, value in wanted.items() if key not in node.labels}

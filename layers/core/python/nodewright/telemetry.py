@@ -1,0 +1,102 @@
+"""Logs and metrics, by Powertools; the Observer port turned into both. Log keys are fixed nouns."""
+
+from dataclasses import dataclass
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from nodewright.application.ports import Duty, FleetAnswer
+from nodewright.domain.claims import NodeClaim
+from nodewright.domain.money import show_usd
+from nodewright.domain.plans import Launch, Plan
+
+NAMESPACE = "Nodewright"
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """One function's logger and metrics, made once per container."""
+
+    logger: Logger
+    metrics: Metrics
+
+    @classmethod
+    def of(cls, function: str) -> "Telemetry":
+        """Constructed at cold start."""
+        return cls(Logger(service=function, utc=True), Metrics(namespace=NAMESPACE, service=function))
+
+
+@dataclass(frozen=True, slots=True)
+class PowertoolsObserver:
+    """Implements Observer."""
+
+    telemetry: Telemetry
+
+    def hint_sent(self, cluster: str, duty: Duty) -> None:
+        """Counted only: a burst has thousands."""
+        self._count("HintsSent", 1)
+        self.telemetry.logger.debug("hint", cluster=cluster, duty=duty)
+
+    def planned(self, cluster: str, plan: Plan, pods: int) -> None:
+        """One line per plan, with its price and bound in USD per hour."""
+        self._count("PlannedNodes", sum(len(launch.nodes) for launch in plan.launches))
+        self._count("UnschedulablePods", len(plan.unschedulable))
+        self.telemetry.logger.info(
+            "plan",
+            cluster=cluster,
+            pods=pods,
+            price=show_usd(plan.cost),
+            bound=None if plan.bound is None else show_usd(plan.bound),
+            launches=[_shown(launch) for launch in plan.launches],
+            nominated=sum(len(n.pods) for n in plan.nominations),
+            unschedulable=[
+                {"pod": str(u.pod), "reason": u.reason, "message": u.message} for u in plan.unschedulable[:20]
+            ],
+            truncated=plan.truncated,
+        )
+
+    def launched(self, cluster: str, pool: str, answer: FleetAnswer) -> None:
+        """One line per CreateFleet answer."""
+        self._count("LaunchedNodes", len(answer.instances))
+        self._count("FleetErrors", len(answer.errors))
+        self.telemetry.logger.info(
+            "fleet",
+            cluster=cluster,
+            node_pool=pool,
+            instances=[
+                {"id": i.id, "instance_type": i.instance_type, "zone": i.zone, "capacity_type": i.capacity_type}
+                for i in answer.instances
+            ],
+            errors=[{"code": e.code, "message": e.message, "instance_type": e.instance_type} for e in answer.errors],
+        )
+
+    def registered(self, cluster: str, node: str, claim: NodeClaim) -> None:
+        """A node of ours joined."""
+        self._count("RegisteredNodes", 1)
+        self.telemetry.logger.info("registered", cluster=cluster, node=node, node_claim=claim.id)
+
+    def initialized(self, cluster: str, node: str, claim: NodeClaim) -> None:
+        """A node of ours is ready for pods."""
+        self._count("InitializedNodes", 1)
+        self.telemetry.logger.info("initialized", cluster=cluster, node=node, node_claim=claim.id)
+
+    def problem(self, cluster: str, what: str, message: str) -> None:
+        """Something to be looked at."""
+        self._count("Problems", 1)
+        self.telemetry.logger.warning("problem", cluster=cluster, what=what, reason=message)
+
+    def _count(self, name: str, value: int) -> None:
+        if value:
+            self.telemetry.metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+
+
+def _shown(launch: Launch) -> dict[str, object]:
+    return {
+        "node_pool": launch.pool,
+        "nodes": len(launch.nodes),
+        "pods": sum(len(pods) for pods in launch.nodes),
+        "instance_types": list(launch.instance_types[:10]),
+        "zones": list(launch.zones),
+        "capacity_type": launch.capacity_type,
+        "price": show_usd(launch.price),
+    }
