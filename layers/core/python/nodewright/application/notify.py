@@ -5,7 +5,6 @@ the token in the path says which cluster. Kubernetes waits for the answer, so it
 "allowed", whatever happened inside (architecture §3).
 """
 
-import hashlib
 import hmac
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,7 +13,7 @@ import msgspec
 
 from nodewright.application.errors import NotFoundError, OutsideError
 from nodewright.application.ports import Duty, Hints, Ledger, Observer
-from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.clusters import ConnectedCluster, token_hash
 
 #: How long a container believes the token hashes it read; a revoked token works no longer than this.
 TOKEN_MEMORY = timedelta(seconds=60)
@@ -74,7 +73,7 @@ class Notify:
 
     def _may(self, cluster: str, token: str, now: datetime) -> bool:
         known = self._cluster(cluster, now)
-        digest = hashlib.sha256(token.encode()).hexdigest()
+        digest = token_hash(token)
         accepted = known.token_hashes if known else ()
         # Every hash is compared, so the time taken says nothing about which one matched.
         matches = [hmac.compare_digest(digest, stored) for stored in accepted]

@@ -126,10 +126,9 @@ def _user_data(labels: Mapping[str, str], order: Order) -> str:
         text = family(node_class.ami_family).user_data(bootstrap)
     except UserDataError as error:
         raise RefusedError(f"{where}: {error}") from error
-    if len(text.encode()) > USER_DATA_LIMIT_BYTES:
-        raise RefusedError(
-            f"{where}: user data is {len(text.encode())} bytes of at most {USER_DATA_LIMIT_BYTES}; shorten spec.userData"
-        )
+    size = len(text.encode())
+    if size > USER_DATA_LIMIT_BYTES:
+        raise RefusedError(f"{where}: user data is {size} bytes, EC2 takes {USER_DATA_LIMIT_BYTES}; shorten spec.userData")
     return text
 
 

@@ -81,11 +81,12 @@ def _used(state: ClusterState) -> list[NodeClass]:
 
 def _missing(state: ClusterState) -> list[ManifestWarning]:
     there = {c.name for c in state.node_classes}
+    names = ", ".join(sorted(there)) or "none"
     return [
         ManifestWarning(
             f"NodePool/{pool.name}",
             "spec.template.spec.nodeClassRef.name",
-            f"no EC2NodeClass {pool.node_class!r}: create it, or name one there is ({', '.join(sorted(there)) or 'none'})",
+            f"no EC2NodeClass {pool.node_class!r}: create it, or name one there is ({names})",
         )
         for pool in state.pools
         if pool.node_class not in there

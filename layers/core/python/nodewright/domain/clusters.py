@@ -1,5 +1,6 @@
 """A connected cluster, as the table keeps it."""
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -28,3 +29,8 @@ class ConnectedCluster:
     def unreachable(self, now: datetime) -> bool:
         """Whether its API server didn't answer lately and is left alone for now."""
         return self.unreachable_until is not None and now < self.unreachable_until
+
+
+def token_hash(token: str) -> str:
+    """What is stored of a webhook token: its SHA-256, hex."""
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,171 @@
+"""A cluster is connected: it may call us, we may call it, and its nodes may join.
+
+Every step may be done again without harm, so a connect that died half-way is simply run once more.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from nodewright.application.errors import NotFoundError, RefusedError
+from nodewright.application.ports import ClusterDirectory, Ledger
+from nodewright.application.refresh import PARTS, Refresh
+from nodewright.domain.clusters import ConnectedCluster, token_hash
+
+Manifest = Mapping[str, object]
+"""One Kubernetes object, as JSON has it."""
+
+#: Tokens accepted while the webhook configuration changes from the old one to the new.
+TOKENS_KEPT = 2
+
+
+class AccessEntries(Protocol):
+    """Who an IAM role is inside a cluster (EKS access entries)."""
+
+    def ensure(self, cluster: str, principal_arn: str, groups: Sequence[str], kind: str) -> None:
+        """Make or update the entry; `kind` STANDARD or EC2_LINUX."""
+        ...
+
+    def remove(self, cluster: str, principal_arn: str) -> None:
+        """Take it away; nothing where there is none."""
+        ...
+
+
+class Administrator(Protocol):
+    """The cluster with the rights of whoever connects it."""
+
+    def apply(self, manifest: Manifest) -> None:
+        """Server-side apply, as field manager nodewright."""
+        ...
+
+    def exists(self, manifest: Manifest) -> bool:
+        """Whether an object of this kind and name is there."""
+        ...
+
+    def delete(self, manifest: Manifest) -> None:
+        """Nothing where it isn't there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StackFacts:
+    """What the deployed stack says of itself."""
+
+    webhook_url: str
+    """Without a trailing slash."""
+    roles: Mapping[str, str]
+    """Kubernetes group → ARN of the function role that belongs to it."""
+    node_role_arns: tuple[str, ...]
+    """Roles whose instances may join: the stack's, and those the cluster's classes name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The objects we put into a cluster."""
+
+    crds: Sequence[Manifest]
+    rbac: Sequence[Manifest]
+    webhooks: Callable[[str], Manifest]
+    """By the full URL, token included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """The use case; yields what it has done, step by step."""
+
+    ledger: Ledger
+    directory: ClusterDirectory
+    access: AccessEntries
+    administrator: Administrator
+    refresh: Refresh
+    new_token: Callable[[], str]
+
+    def __call__(self, name: str, stack: StackFacts, installation: Installation, now: datetime) -> Iterator[str]:
+        """Connect one cluster. OutsideError says which step failed and why."""
+        described = self.directory.describe(name)
+        yield f"cluster {name}: Kubernetes {described.version}, {described.endpoint}"
+        yield from self._grant(described, stack)
+        yield from self._install(installation)
+        token = self.new_token()
+        registered = self._register(described, token, now)
+        yield "registered, with a fresh webhook token"
+        yield from self._fill_catalogue(now)
+        self.administrator.apply(installation.webhooks(f"{stack.webhook_url}/v1/clusters/{name}/{token}"))
+        self.ledger.put_cluster(replace(registered, token_hashes=(token_hash(token),)))
+        yield "webhooks installed; older tokens no longer count"
+
+    def _grant(self, cluster: ConnectedCluster, stack: StackFacts) -> Iterator[str]:
+        if "API" not in cluster.auth_mode.split("_AND_"):
+            raise RefusedError(
+                f"cluster {cluster.name} has authentication mode {cluster.auth_mode}, without access entries: run"
+                f" `aws eks update-cluster-config --name {cluster.name}"
+                " --access-config authenticationMode=API_AND_CONFIG_MAP`"
+            )
+        for group, role in stack.roles.items():
+            self.access.ensure(cluster.name, role, (group,), "STANDARD")
+        for role in stack.node_role_arns:
+            self.access.ensure(cluster.name, role, (), "EC2_LINUX")
+        yield f"access entries: {len(stack.roles)} for functions, {len(stack.node_role_arns)} for nodes"
+
+    def _install(self, installation: Installation) -> Iterator[str]:
+        """A CRD that is there is somebody's: it is left as it is (architecture §6)."""
+        missing = [crd for crd in installation.crds if not self.administrator.exists(crd)]
+        for manifest in (*missing, *installation.rbac):
+            self.administrator.apply(manifest)
+        yield f"custom resources: {len(missing)} installed, {len(installation.crds) - len(missing)} were there"
+        yield "RBAC applied"
+
+    def _register(self, described: ConnectedCluster, token: str, now: datetime) -> ConnectedCluster:
+        """Old tokens count until the webhook configuration holds the new one."""
+        try:
+            before = self.ledger.cluster(described.name)
+        except NotFoundError:
+            before = described
+        hashes = (token_hash(token), *before.token_hashes)[:TOKENS_KEPT]
+        registered = replace(
+            described,
+            token_hashes=hashes,
+            scheduler_names=before.scheduler_names,
+            paused=before.paused,
+            refreshed=now,
+        )
+        self.ledger.put_cluster(registered)
+        return registered
+
+    def _fill_catalogue(self, now: datetime) -> Iterator[str]:
+        """A first plan must not wait for the next scheduled refresh."""
+        try:
+            ages = self.ledger.catalogue().ages
+        except NotFoundError:
+            ages = {}
+        missing = [part for part in PARTS if part not in ages and part != "clusters"]
+        if not missing:
+            yield "catalogue is there"
+            return
+        results = self.refresh(missing, now)
+        failed = {part: result for part, result in results.items() if result != "ok"}
+        if failed:
+            raise RefusedError("; ".join(f"catalogue {part}: {result}" for part, result in failed.items()))
+        yield f"catalogue filled: {', '.join(missing)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """Takes everything of ours away again but the CRDs, which hold the user's own objects."""
+
+    ledger: Ledger
+    access: AccessEntries
+    administrator: Administrator
+
+    def __call__(self, name: str, stack: StackFacts, installation: Installation) -> Iterator[str]:
+        """Webhooks first: from then on nobody calls."""
+        self.administrator.delete(installation.webhooks(stack.webhook_url))
+        yield "webhooks removed"
+        self.ledger.remove_cluster(name)
+        yield "no longer registered"
+        for manifest in installation.rbac:
+            self.administrator.delete(manifest)
+        for role in stack.roles.values():
+            self.access.remove(name, role)
+        yield "RBAC and access entries of the functions removed; nodes keep theirs, CRDs stay"
