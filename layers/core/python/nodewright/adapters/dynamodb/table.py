@@ -1,0 +1,159 @@
+"""The table's operations, with AWS's errors already in our words."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from nodewright.adapters.aws_errors import outside
+from nodewright.adapters.dynamodb.items import Item, text
+from nodewright.adapters.dynamodb.keys import Key
+from nodewright.application.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import (
+        PutTypeDef,
+        QueryInputPaginateTypeDef,
+        TransactWriteItemTypeDef,
+        UpdateItemInputTypeDef,
+        WriteRequestOutputTypeDef,
+        WriteRequestTypeDef,
+    )
+
+_T = TypeVar("_T")
+
+#: What DynamoDB takes in one call.
+ITEMS_A_TRANSACTION = 100
+KEYS_A_BATCH_READ = 100
+ITEMS_A_BATCH_WRITE = 25
+
+#: A batch's unprocessed rest is sent again this often; botocore's own retries come on top.
+BATCH_ROUNDS = 8
+
+
+class Table:
+    """One DynamoDB table with a string partition key `pk` and sort key `sk`."""
+
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._client = client
+        self.name = name
+
+    def get(self, key: Key, *, consistent: bool = True) -> Item | None:
+        """One item."""
+        with outside(f"reading {self.name}"):
+            answer = self._client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
+        return answer.get("Item")
+
+    def get_many(self, keys: Sequence[Key]) -> list[Item]:
+        """Those that are there, in no order; read consistently."""
+        return [item for chunk in chunks(keys, KEYS_A_BATCH_READ) for item in self._get_chunk(chunk)]
+
+    def query(
+        self, partition: str, prefix: str = "", *, keys_only: bool = False, consistent: bool = True
+    ) -> Iterator[Item]:
+        """All items of a partition whose sort key begins with `prefix`, in order."""
+        request = self._query(partition, prefix)
+        request["ConsistentRead"] = consistent
+        if keys_only:
+            request["ProjectionExpression"] = "pk, sk"
+        with outside(f"reading {self.name}"):
+            for page in self._client.get_paginator("query").paginate(**request):
+                yield from page["Items"]
+
+    def latest(self, partition: str, prefix: str, limit: int) -> list[Item]:
+        """The last items by sort key, last first."""
+        request = self._query(partition, prefix)
+        request["ScanIndexForward"] = False
+        request["PaginationConfig"] = {"MaxItems": limit, "PageSize": limit}
+        with outside(f"reading {self.name}"):
+            return [i for page in self._client.get_paginator("query").paginate(**request) for i in page["Items"]]
+
+    def put(self, item: Item) -> None:
+        """Add or replace."""
+        with outside(f"writing {self.name}"):
+            self._client.put_item(TableName=self.name, Item=item)
+
+    def update(self, key: Key, change: str, condition: str, values: Item) -> None:
+        """Change attributes of one item under a condition; ConflictError when it doesn't hold."""
+        request: UpdateItemInputTypeDef = {
+            "TableName": self.name,
+            "Key": key,
+            "UpdateExpression": change,
+            "ConditionExpression": condition,
+        }
+        if values:  # DynamoDB refuses an empty map
+            request["ExpressionAttributeValues"] = values
+        with outside(f"writing {self.name}"):
+            self._client.update_item(**request)
+
+    def replace(self, item: Item, condition: str, values: Item) -> None:
+        """Put under a condition; ConflictError when it doesn't hold."""
+        with outside(f"writing {self.name}"):
+            self._client.put_item(
+                TableName=self.name, Item=item, ConditionExpression=condition, ExpressionAttributeValues=values
+            )
+
+    def delete(self, key: Key) -> None:
+        """Delete; nothing there is no error."""
+        with outside(f"writing {self.name}"):
+            self._client.delete_item(TableName=self.name, Key=key)
+
+    def transact(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
+        """All or nothing; ConflictError when a condition doesn't hold."""
+        with outside(f"writing {self.name}"):
+            self._client.transact_write_items(TransactItems=writes)
+
+    def put_many(self, items: Iterable[Item]) -> None:
+        """Put without conditions, in batches; not atomic. Keys must differ."""
+        self._write_many([{"PutRequest": {"Item": item}} for item in items])
+
+    def delete_many(self, keys: Iterable[Key]) -> None:
+        """Delete in batches; not atomic. Keys must differ."""
+        self._write_many([{"DeleteRequest": {"Key": key}} for key in keys])
+
+    def checked_put(self, item: Item, condition: str, values: Item | None = None) -> "TransactWriteItemTypeDef":
+        """A put as part of a transaction."""
+        put: PutTypeDef = {"TableName": self.name, "Item": item, "ConditionExpression": condition}
+        if values:
+            put["ExpressionAttributeValues"] = values
+        return {"Put": put}
+
+    def _query(self, partition: str, prefix: str) -> "QueryInputPaginateTypeDef":
+        values: Item = {":pk": text(partition)}
+        condition = "pk = :pk"
+        if prefix:
+            condition += " AND begins_with(sk, :prefix)"
+            values[":prefix"] = text(prefix)
+        return {
+            "TableName": self.name,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+        }
+
+    def _get_chunk(self, keys: Sequence[Key]) -> Iterator[Item]:
+        for _ in range(BATCH_ROUNDS):
+            if not keys:
+                return
+            with outside(f"reading {self.name}"):
+                answer = self._client.batch_get_item(RequestItems={self.name: {"Keys": keys, "ConsistentRead": True}})
+            yield from answer["Responses"].get(self.name, [])
+            keys = [dict(key) for key in answer["UnprocessedKeys"].get(self.name, {"Keys": []})["Keys"]]
+        raise UnavailableError(f"reading {self.name}: DynamoDB left {len(keys)} items unread, it is throttled")
+
+    def _write_many(self, requests: "Sequence[WriteRequestTypeDef]") -> None:
+        for chunk in chunks(requests, ITEMS_A_BATCH_WRITE):
+            self._write_chunk(chunk)
+
+    def _write_chunk(self, requests: "Sequence[WriteRequestTypeDef | WriteRequestOutputTypeDef]") -> None:
+        for _ in range(BATCH_ROUNDS):
+            with outside(f"writing {self.name}"):
+                answer = self._client.batch_write_item(RequestItems={self.name: requests})
+            requests = answer["UnprocessedItems"].get(self.name, [])
+            if not requests:
+                return
+        raise UnavailableError(f"writing {self.name}: DynamoDB left {len(requests)} items unwritten, it is throttled")
+
+
+def chunks(values: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    """Pieces of at most `size`."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
