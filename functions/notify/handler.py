@@ -5,9 +5,8 @@ import json
 from datetime import UTC, datetime
 from typing import TypedDict
 
-from nodewright.wiring import notify_function
-
 from nodewright.application.notify import UnreadableReviewError
+from nodewright.wiring.notify import notify_function
 
 
 class RawRequest(TypedDict, total=False):

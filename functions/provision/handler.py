@@ -6,7 +6,8 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, pro
 from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from nodewright.wiring import provision_function
+
+from nodewright.wiring.provision import provision_function
 
 function = provision_function()
 processor = BatchProcessor(event_type=EventType.SQS)
@@ -16,10 +17,9 @@ def handler(event: dict[str, object], context: LambdaContext) -> PartialItemFail
     """One hint a batch; a failed run sends a new hint instead of blocking its cluster's group."""
     deadline = datetime.now(UTC) + timedelta(milliseconds=context.get_remaining_time_in_millis())
 
-    def record(record: SQSRecord) -> None:
-        function.on_hint(
-            record.body, int(record.attributes.sent_timestamp), lambda c, sent: function.use(c, sent, deadline)
-        )
+    def record(message: SQSRecord) -> None:
+        sent = int(message.attributes.sent_timestamp)
+        function.on_hint(message.body, sent, lambda cluster, at: function.use(cluster, at, deadline))
 
     with function.telemetry.recording():
         return process_partial_response(event, record, processor, context)

@@ -4,15 +4,16 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, pro
 from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from nodewright.wiring import reconcile_function
+
+from nodewright.wiring.reconcile import reconcile_function
 
 function = reconcile_function()
 processor = BatchProcessor(event_type=EventType.SQS)
 
 
-def record(record: SQSRecord) -> None:
+def record(message: SQSRecord) -> None:
     """One hint."""
-    function.on_hint(record.body, int(record.attributes.sent_timestamp), function.use)
+    function.on_hint(message.body, int(message.attributes.sent_timestamp), function.use)
 
 
 def handler(event: dict[str, object], context: LambdaContext) -> PartialItemFailureResponse:

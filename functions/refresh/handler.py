@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from nodewright.wiring import refresh_function
+from nodewright.wiring.refresh import refresh_function
 
 function = refresh_function()
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from nodewright.wiring import tick_function
+from nodewright.wiring.tick import tick_function
 
 function = tick_function()
 

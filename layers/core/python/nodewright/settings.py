@@ -4,6 +4,7 @@ infra builds every function's environment block from `NAMES`, and a test feeds t
 blocks to `from_env`, so the stack and the code can't disagree.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -32,6 +33,11 @@ class Settings:
     """AWS region; Lambda sets AWS_REGION itself."""
     function_timeout_seconds: int
     """This function's own timeout: the lease of a launch, and the outer guard of a plan."""
+
+    @classmethod
+    def load(cls) -> "Settings":
+        """Of this process."""
+        return cls.from_env(os.environ)
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> "Settings":

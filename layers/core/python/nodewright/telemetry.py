@@ -1,5 +1,7 @@
 """Logs and metrics, by Powertools; the Observer port turned into both. Log keys are fixed nouns."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aws_lambda_powertools import Logger, Metrics
@@ -24,6 +26,14 @@ class Telemetry:
     def of(cls, function: str) -> "Telemetry":
         """Constructed at cold start."""
         return cls(Logger(service=function, utc=True), Metrics(namespace=NAMESPACE, service=function))
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Around one invocation: its metrics leave with it, whatever happens."""
+        try:
+            yield
+        finally:
+            self.metrics.flush_metrics()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,4 +22,6 @@ def carry_out(
         observer.problem(cluster, duty, str(error))
     except OutsideError as error:
         observer.problem(cluster, duty, f"{error}; trying again")
-        hints.send(cluster, duty, clock.now())
+        now = clock.now()
+        # Its own deduplication id: the hint being carried out may be of this very second.
+        hints.send(cluster, duty, now, dedup=f"retry:{now.timestamp():.3f}")

@@ -128,7 +128,9 @@ def _user_data(labels: Mapping[str, str], order: Order) -> str:
         raise RefusedError(f"{where}: {error}") from error
     size = len(text.encode())
     if size > USER_DATA_LIMIT_BYTES:
-        raise RefusedError(f"{where}: user data is {size} bytes, EC2 takes {USER_DATA_LIMIT_BYTES}; shorten spec.userData")
+        raise RefusedError(
+            f"{where}: user data of {size} bytes, at most {USER_DATA_LIMIT_BYTES}; shorten spec.userData"
+        )
     return text
 
 

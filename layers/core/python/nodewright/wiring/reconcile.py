@@ -1,0 +1,24 @@
+"""reconcile, ready to run."""
+
+from nodewright.application.reconcile import Reconcile
+from nodewright.application.registering import Registrar
+from nodewright.wiring.hinted import HintedFunction
+from nodewright.wiring.nodes import buying
+from nodewright.wiring.state import base
+
+
+def reconcile_function() -> HintedFunction[Reconcile]:
+    """Made at cold start."""
+    parts = base("reconcile")
+    bought = buying(parts)
+    use = Reconcile(
+        parts.ledger,
+        bought.clusters,
+        bought.market,
+        bought.launcher,
+        Registrar(parts.ledger, bought.fleet, parts.observer),
+        parts.hints,
+        parts.observer,
+        parts.clock,
+    )
+    return HintedFunction(use, parts, "reconcile")
