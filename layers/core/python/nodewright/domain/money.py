@@ -14,7 +14,9 @@ def parse_usd(text: str) -> int:
     try:
         nanos = (Decimal(text) * NANOS_PER_USD).to_integral_value(rounding=ROUND_HALF_UP)
     except InvalidOperation:
-        raise ValueError(f"{text!r} is not a price in USD per hour, e.g. 0.0126") from None
+        nanos = Decimal("NaN")
+    if not nanos.is_finite():
+        raise ValueError(f"{text!r} is not a price in USD per hour, e.g. 0.0126")
     if nanos < 0:
         raise ValueError(f"{text!r} is negative; a price is at least 0")
     return int(nanos)
