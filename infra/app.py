@@ -9,7 +9,7 @@ from infra.stack import NodewrightStack
 
 def build(app: App) -> NodewrightStack:
     """The stack in this app, checked by cdk-nag whenever it is synthesized."""
-    stack = NodewrightStack(app, "Nodewright", options=Options.read(app.node))
+    stack = NodewrightStack(app, "Nodewright", options=Options.read(app.node.try_get_context))
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return stack
 

@@ -50,7 +50,7 @@ class Layers(Construct):
         return lambda_.LayerVersion(
             self,
             construct_id,
-            code=lambda_.Code.from_asset(str(built.asset), asset_hash=built.digest),
+            code=lambda_.Code.from_asset(str(built.folder), asset_hash=built.digest),
             compatible_runtimes=[RUNTIME],
             compatible_architectures=[ARCHITECTURE],
             description=f"Nodewright {built.name}",

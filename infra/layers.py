@@ -12,8 +12,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,12 +23,11 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A built layer: `asset` is what gets uploaded, `folder` the same unpacked."""
+    """A built layer; `folder` holds python/ and is what gets uploaded."""
 
     name: str
     digest: str
     folder: Path
-    asset: Path
     unpacked_bytes: int
     """With bytecode; Lambda allows 250 MB for all layers and the function together."""
     bytecode: bool
@@ -47,6 +45,7 @@ class Recipe:
 
     @classmethod
     def read(cls, file: Path) -> "Recipe":
+        """Every key must be there: a forgotten one would silently ship more."""
         raw = tomllib.loads(file.read_text())
         return cls(
             python=raw["target"]["python"],
@@ -70,28 +69,37 @@ def core(root: Path = ROOT) -> Layer:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
 
-    return _built("core", inputs, fill, root=root, version=recipe.python, packed=False)
+    return _built("core", inputs, fill, root=root, version=recipe.python)
 
 
 def dependencies(root: Path = ROOT) -> Layer:
     """What uv.lock says the runtime needs, less what layer.toml leaves out."""
     recipe = Recipe.read(root / "layers/dependencies/layer.toml")
-    requirements = _requirements(root, recipe)
-    inputs = [requirements, repr(recipe).encode()]
+    wanted = requirements(root, recipe)
+    inputs = [wanted, repr(recipe).encode()]
 
     def fill(python: Path) -> None:
         target = ["--python-platform", recipe.platform, "--python-version", recipe.python]
-        install(requirements, python, root=root, options=target)
+        install(wanted, python, root=root, options=target)
         prune(python, recipe)
 
-    return _built("dependencies", inputs, fill, root=root, version=recipe.python, packed=True)
+    return _built("dependencies", inputs, fill, root=root, version=recipe.python)
 
 
-def install(requirements: bytes, folder: Path, *, root: Path, options: Sequence[str] = ()) -> None:
+def requirements(root: Path, recipe: Recipe) -> bytes:
+    """The lock as pip reads it, every distribution with its hashes."""
+    without = [option for name in recipe.without_distributions for option in ("--prune", name)]
+    options = ["--quiet", "--frozen", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups"]
+    return subprocess.run(
+        [_uv(root), "export", "--project", root, *options, *without], check=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+def install(wanted: bytes, folder: Path, *, root: Path, options: Sequence[str] = ()) -> None:
     """Wheels only, by the lock's hashes: nothing is compiled on this machine."""
     wheels = ["--only-binary", ":all:", "--no-deps", "--link-mode", "copy", "--python", sys.executable]
-    command = [_uv(root), "pip", "install", "--quiet", "--target", folder, *wheels, *options, "--requirements", "-"]
-    subprocess.run(command, input=requirements, check=True)
+    target = ["--quiet", "--target", str(folder), "--requirements", "-"]
+    subprocess.run([_uv(root), "pip", "install", *target, *wheels, *options], input=wanted, check=True)
 
 
 def prune(python: Path, recipe: Recipe) -> None:
@@ -104,17 +112,7 @@ def prune(python: Path, recipe: Recipe) -> None:
             _delete(path)
 
 
-def _requirements(root: Path, recipe: Recipe) -> bytes:
-    without = [option for name in recipe.without_distributions for option in ("--prune", name)]
-    options = ["--quiet", "--frozen", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups"]
-    return subprocess.run(
-        [_uv(root), "export", "--project", root, *options, *without], check=True, stdout=subprocess.PIPE
-    ).stdout
-
-
-def _built(
-    name: str, inputs: Sequence[bytes], fill: Callable[[Path], None], *, root: Path, version: str, packed: bool
-) -> Layer:
+def _built(name: str, inputs: Sequence[bytes], fill: Callable[[Path], None], *, root: Path, version: str) -> Layer:
     """The layer made from these inputs: found, or built aside and moved into place when it is whole."""
     compiler = bytecode.interpreter(version)
     digest = _digest([*inputs, f"{version} {compiler is not None}".encode(), _our_own_source()])
@@ -123,46 +121,23 @@ def _built(
         home.parent.mkdir(parents=True, exist_ok=True)
         _forget(home.parent, name)
         with tempfile.TemporaryDirectory(dir=home.parent, prefix=f"building-{name}-") as work:
-            _build(name, Path(work) / "whole", fill, version=version, compiler=compiler, packed=packed)
+            _build(name, Path(work) / "whole", fill, version=version, compiler=compiler)
             _move(Path(work) / "whole", home)
-    return _read(name, digest, home, packed=packed)
+    facts = json.loads((home / "facts.json").read_text())
+    return Layer(name=name, digest=digest, folder=home / "layer", **facts)
 
 
-def _build(
-    name: str, home: Path, fill: Callable[[Path], None], *, version: str, compiler: Path | None, packed: bool
-) -> None:
+def _build(name: str, home: Path, fill: Callable[[Path], None], *, version: str, compiler: Path | None) -> None:
     python = home / "layer/python"
     python.mkdir(parents=True)
     fill(python)
     if compiler is None:
-        print(f"layers: no Python {version} here, so {name} has no bytecode and starts cold slower", file=sys.stderr)
+        _tell(f"layers: no Python {version} here, so {name} has no bytecode and starts cold slower")
     else:
         bytecode.compile_tree(python, python=compiler, shown_as="/opt/python")
-    if packed:
-        _pack(home / "layer", home / f"{name}.zip")
-    size = sum(path.stat().st_size for path in _files(python))
+    size = sum(path.stat().st_size for path in python.rglob("*") if path.is_file())
     (home / "facts.json").write_text(json.dumps({"unpacked_bytes": size, "bytecode": compiler is not None}))
-    print(f"layers: built {name}, {size / 1e6:.0f} MB unpacked", file=sys.stderr)
-
-
-def _read(name: str, digest: str, home: Path, *, packed: bool) -> Layer:
-    facts = json.loads((home / "facts.json").read_text())
-    asset = home / f"{name}.zip" if packed else home / "layer"
-    return Layer(name=name, digest=digest, folder=home / "layer", asset=asset, **facts)
-
-
-def _pack(folder: Path, archive: Path) -> None:
-    """One archive made once: CDK would copy and zip thousands of files at every synth and deploy."""
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
-        for path in _files(folder):
-            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            packed.writestr(entry, path.read_bytes())
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+    _tell(f"layers: built {name}, {size / 1e6:.1f} MB unpacked")
 
 
 def _move(whole: Path, home: Path) -> None:
@@ -202,7 +177,7 @@ def _our_own_source() -> bytes:
 
 
 def _uv(root: Path) -> str:
-    """uv from $UV (set by `uv run`), from PATH, or where `make setup` puts it."""
+    """From $UV (set by `uv run`), from PATH, or where `make setup` puts it."""
     own = root / ".tools/uv/bin/uv"
     found = os.environ.get("UV") or shutil.which("uv") or (str(own) if own.exists() else None)
     if found is None:
@@ -210,7 +185,12 @@ def _uv(root: Path) -> str:
     return found
 
 
+def _tell(line: str) -> None:
+    """On stderr, where CDK shows it; stdout may be a template."""
+    sys.stderr.write(f"{line}\n")
+
+
 if __name__ == "__main__":
     for layer in (core(), dependencies()):
         compiled = "with bytecode" if layer.bytecode else "no bytecode"
-        print(f"{layer.name:<14}{layer.unpacked_bytes / 1e6:6.1f} MB unpacked, {compiled}, {layer.digest[:16]}")
+        _tell(f"{layer.name:<14}{layer.unpacked_bytes / 1e6:6.1f} MB unpacked, {compiled}, {layer.digest[:16]}")

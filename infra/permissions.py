@@ -26,6 +26,7 @@ class Estate:
 
 
 def notify(estate: Estate) -> list[iam.PolicyStatement]:
+    """Checks a token and hints."""
     return [
         may.items(estate.table, ["GetItem"], ["CLUSTERS"]),
         may.send(estate.provision_queue, estate.reconcile_queue),
@@ -33,10 +34,12 @@ def notify(estate: Estate) -> list[iam.PolicyStatement]:
 
 
 def tick(estate: Estate) -> list[iam.PolicyStatement]:
+    """Lists the clusters and hints at each."""
     return [may.items(estate.table, ["Query"], ["CLUSTERS"]), may.send(estate.reconcile_queue)]
 
 
 def provision(estate: Estate) -> list[iam.PolicyStatement]:
+    """Plans and launches; whatever it makes must carry our tag."""
     return [
         may.items(estate.table, _READ_AND_WRITE),
         may.send(estate.provision_queue),
@@ -50,6 +53,7 @@ def provision(estate: Estate) -> list[iam.PolicyStatement]:
 
 
 def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
+    """Keeps claims true; ends instances, but only ours."""
     return [
         may.items(estate.table, _READ_AND_WRITE),
         may.send(estate.provision_queue, estate.reconcile_queue),
@@ -61,6 +65,7 @@ def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
 
 
 def refresh(estate: Estate) -> list[iam.PolicyStatement]:
+    """Reads the catalogue of AWS and stores it; never looks at claims."""
     networks = ("Subnets", "SecurityGroups", "Images", "LaunchTemplates")
     return [
         may.items(estate.table, _READ_AND_WRITE, ["CLUSTERS", f"REGION#{Aws.REGION}"]),

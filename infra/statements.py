@@ -19,7 +19,9 @@ _LAUNCH = ("ec2:CreateFleet", "ec2:RunInstances")
 Conditions = Mapping[str, Mapping[str, str | Sequence[str]]]
 
 
-def allow(actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None) -> iam.PolicyStatement:
+def allow(
+    actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None
+) -> iam.PolicyStatement:
     """One statement, said shortly."""
     return iam.PolicyStatement(actions=list(actions), resources=list(resources), conditions=conditions)
 
@@ -35,16 +37,20 @@ def launch(stack_id: str) -> list[iam.PolicyStatement]:
 
     A fleet of type instant runs its instances with the caller's own permissions, so both actions are needed.
     """
-    images = [_ec2("image/*", account=""), _ec2("snapshot/*", account="")]
-    networks = [_ec2("subnet/*"), _ec2("security-group/*")]
-    making = [*_LAUNCH, "ec2:CreateLaunchTemplate"]
-    made = [_ec2(f"{kind}/*") for kind in (*_MADE_BY_A_LAUNCH, "launch-template")]
+    chosen = [_ec2("image/*", account=""), _ec2("snapshot/*", account=""), _ec2("subnet/*"), _ec2("security-group/*")]
+    templates = [_ec2("launch-template/*")]
+    made = [_ec2(f"{kind}/*") for kind in _MADE_BY_A_LAUNCH]
     creating = {"ec2:CreateAction": ["CreateFleet", "RunInstances", "CreateLaunchTemplate"]}
     return [
-        allow(_LAUNCH, [*images, *networks]),
-        allow(_LAUNCH, [_ec2("launch-template/*")], tagged(stack_id)),
-        allow(making, made, requested(stack_id)),
-        allow(["ec2:CreateTags"], made, {"StringEquals": {**requested(stack_id)["StringEquals"], **creating}}),
+        allow(_LAUNCH, chosen),
+        allow(_LAUNCH, templates, tagged(stack_id)),
+        allow(_LAUNCH, made, requested(stack_id)),
+        allow(["ec2:CreateLaunchTemplate"], templates, requested(stack_id)),
+        allow(
+            ["ec2:CreateTags"],
+            [*made, *templates],
+            {"StringEquals": {**requested(stack_id)["StringEquals"], **creating}},
+        ),
     ]
 
 
