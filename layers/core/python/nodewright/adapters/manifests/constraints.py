@@ -1,0 +1,108 @@
+"""Requirements, labels and taints of node pools."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import cast, get_args
+
+from nodewright.adapters.manifests.fields import Fields
+from nodewright.domain.labels import restricted_reason
+from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
+from nodewright.domain.requirements import Operator, Requirement, Requirements
+from nodewright.domain.taints import Effect, Taint
+
+_CAPACITY_TYPES = frozenset({"spot", "on-demand", "reserved"})
+_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_DOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
+
+
+def read_requirements(fields: Fields, name: str) -> tuple[Requirement, ...]:
+    """Requirement entries in their order; one that can't be read refuses the object."""
+    read = (_read_requirement(entry) for entry in fields.children(name))
+    return tuple(requirement for requirement in read if requirement is not None)
+
+
+def read_labels(fields: Fields, name: str) -> dict[str, str]:
+    """Labels for nodes. A label the API server would refuse keeps the node from ever joining."""
+    labels = fields.pairs(name)
+    for key, value in labels.items():
+        problem = _restricted(key) or _label_problem(key, value)
+        if problem:
+            fields.refuse(f"{name}.{key}", problem)
+    return labels
+
+
+def join_requirements(entries: Iterable[Requirement], labels: Mapping[str, str], at: Fields, name: str) -> Requirements:
+    """Entries and labels together; a key for which no value is left is named in a warning."""
+    joined = Requirements((*entries, *Requirements.from_labels(labels).values()))
+    for requirement in joined.values():
+        if requirement.is_empty:
+            at.warn(name, f"{requirement.key}: no value meets all requirements, so no node can be bought; loosen one")
+    return joined
+
+
+def read_taints(fields: Fields, name: str) -> tuple[Taint, ...]:
+    """Taints; one that can't be read refuses the object."""
+    read = (_read_taint(entry) for entry in fields.children(name))
+    return tuple(taint for taint in read if taint is not None)
+
+
+def refuse_repeated_taints(taints: Iterable[Taint], at: Fields) -> None:
+    """The API server takes a key with an effect once, so a node with two would never join."""
+    seen: set[tuple[str, str]] = set()
+    for taint in taints:
+        if (taint.key, taint.effect) in seen:
+            at.refuse("", f"taint {taint.key}:{taint.effect} stands twice in taints and startupTaints; remove one")
+        seen.add((taint.key, taint.effect))
+
+
+def _read_requirement(entry: Fields) -> Requirement | None:
+    key, operator, values = entry.text("key"), entry.text("operator"), entry.texts("values")
+    least = entry.whole("minValues")
+    problem = _restricted(key) or (None if _is_key(key) else f"{key!r} is not a label key")
+    if problem:
+        entry.refuse("key", problem)
+        return None
+    if key == CAPACITY_TYPE_LABEL:
+        _warn_of_unknown(entry, values)
+    try:
+        return Requirement.of(key, cast(Operator, operator), values, least)
+    except ValueError as error:
+        entry.refuse("", str(error))
+        return None
+
+
+def _warn_of_unknown(entry: Fields, values: Iterable[str]) -> None:
+    unknown = sorted(set(values) - _CAPACITY_TYPES)
+    if unknown:
+        entry.warn("values", f"{', '.join(unknown)} is no capacity type; there are spot, on-demand and reserved")
+
+
+def _restricted(key: str) -> str | None:
+    if key == NODE_POOL_LABEL:
+        return f"{key} is set from the pool's own name; remove it"
+    return restricted_reason(key)
+
+
+def _read_taint(entry: Fields) -> Taint | None:
+    key, value, effect = entry.text("key"), entry.text("value"), entry.text("effect")
+    entry.known("timeAdded")
+    problem = _label_problem(key, value)
+    if problem is None and effect not in get_args(Effect):
+        problem = f"effect {effect!r} is not known; use {', '.join(get_args(Effect))}"
+    if problem:
+        entry.refuse("", problem)
+        return None
+    return Taint(key, value, cast(Effect, effect))
+
+
+def _label_problem(key: str, value: str) -> str | None:
+    if not _is_key(key):
+        return f"{key!r} is not a key; write name or domain/name with letters, digits, -, _ and ."
+    if value and not _NAME.fullmatch(value):
+        return f"{value!r} is not a value; use at most 63 letters, digits, -, _ and ., the ends being letters or digits"
+    return None
+
+
+def _is_key(key: str) -> bool:
+    domain, slash, name = key.rpartition("/")
+    return bool(_NAME.fullmatch(name)) and (not slash or bool(_DOMAIN.fullmatch(domain)))

@@ -1,0 +1,39 @@
+"""The fields of a pod spec that we read. What decides by its bytes alone stays raw until it must be read."""
+
+import msgspec
+
+from nodewright.adapters.manifests.objects import NOTHING
+
+_EMPTY = frozenset({b"", b"null", b"[]", b"{}"})
+
+
+class RawContainer(msgspec.Struct, rename="camel", gc=False):
+    """A container or init container."""
+
+    resources: msgspec.Raw = NOTHING
+    restart_policy: str | None = None
+    ports: msgspec.Raw = NOTHING
+
+
+class RawPodSpec(msgspec.Struct, rename="camel", gc=False):
+    """A pod's or a pod template's spec."""
+
+    node_name: str = ""
+    scheduler_name: str = "default-scheduler"
+    priority: int | None = None
+    containers: tuple[RawContainer, ...] | None = None
+    init_containers: tuple[RawContainer, ...] | None = None
+    overhead: msgspec.Raw = NOTHING
+    resources: msgspec.Raw = NOTHING
+    node_selector: msgspec.Raw = NOTHING
+    affinity: msgspec.Raw = NOTHING
+    tolerations: msgspec.Raw = NOTHING
+    topology_spread_constraints: msgspec.Raw = NOTHING
+    volumes: msgspec.Raw = NOTHING
+    resource_claims: msgspec.Raw = NOTHING
+    scheduling_gates: msgspec.Raw = NOTHING
+
+
+def is_given(raw: msgspec.Raw) -> bool:
+    """Whether the field is there and not empty."""
+    return bytes(raw) not in _EMPTY
