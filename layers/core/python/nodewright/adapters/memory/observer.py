@@ -1,0 +1,43 @@
+"""An observer that remembers."""
+
+from dataclasses import dataclass, field
+
+from nodewright.application.ports import Duty, FleetAnswer
+from nodewright.domain.claims import NodeClaim
+from nodewright.domain.plans import Plan
+
+
+@dataclass
+class RecordingObserver:
+    """Every word, by kind, in order."""
+
+    hints: list[tuple[str, Duty]] = field(default_factory=list)
+    plans: list[tuple[str, Plan, int]] = field(default_factory=list)
+    launches: list[tuple[str, str, FleetAnswer]] = field(default_factory=list)
+    registrations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
+    initializations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
+    problems: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def hint_sent(self, cluster: str, duty: Duty) -> None:
+        """A webhook call became a hint."""
+        self.hints.append((cluster, duty))
+
+    def planned(self, cluster: str, plan: Plan, pods: int) -> None:
+        """A plan was made."""
+        self.plans.append((cluster, plan, pods))
+
+    def launched(self, cluster: str, pool: str, answer: FleetAnswer) -> None:
+        """EC2 answered a launch."""
+        self.launches.append((cluster, pool, answer))
+
+    def registered(self, cluster: str, node: str, claim: NodeClaim) -> None:
+        """A node of ours joined."""
+        self.registrations.append((cluster, node, claim))
+
+    def initialized(self, cluster: str, node: str, claim: NodeClaim) -> None:
+        """A node of ours is ready for pods."""
+        self.initializations.append((cluster, node, claim))
+
+    def problem(self, cluster: str, what: str, message: str) -> None:
+        """Something to be looked at."""
+        self.problems.append((cluster, what, message))
