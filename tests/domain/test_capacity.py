@@ -170,7 +170,7 @@ def test_a_type_has_what_the_rules_give(
     assert found.allocatable == Resources.parse(capacity | allocatable)
 
 
-@pytest.mark.parametrize(("vcpus", "reserved"), [(1, 60), (2, 70), (4, 80), (8, 90), (16, 110), (96, 310)])
+@pytest.mark.parametrize(("vcpus", "reserved"), [(1, 60), (2, 70), (4, 80), (7, 87), (8, 90), (16, 110), (96, 310)])
 def test_cpu_is_reserved_by_tiers(vcpus: int, reserved: int) -> None:
     assert made(replace(M5_LARGE, vcpus=vcpus)).allocatable.get("cpu") == vcpus * 1000 - reserved
 
