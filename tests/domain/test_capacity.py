@@ -267,6 +267,7 @@ def test_kubelet_reservations_replace_defaults_key_by_key(
         (Kubelet(kube_reserved={"memory": "1 Gi"}), "kubelet.kubeReserved: memory: '1 Gi'"),
         (Kubelet(system_reserved={"cpu": "much"}), "kubelet.systemReserved: cpu: 'much'"),
         (Kubelet(eviction_hard={"memory.available": "ten%"}), "kubelet.evictionHard[memory.available]: 'ten'"),
+        (Kubelet(eviction_hard={"nodefs.available": "half"}), "or a percentage like 10%"),
     ],
 )
 def test_an_unreadable_amount_names_class_and_field(kubelet: Kubelet, field: str) -> None:

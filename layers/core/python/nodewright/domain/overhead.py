@@ -24,15 +24,6 @@ def overhead(capacity: Resources, kubelet: Kubelet, pods_for_memory: int, vcpus:
     return Resources(kube) + Resources(system) + _eviction_threshold(capacity, kubelet.eviction_hard)
 
 
-def kubelet_problem(kubelet: Kubelet) -> str | None:
-    """The first unreadable amount among the settings that matter here, with its field; None when all are fine."""
-    try:
-        overhead(Resources(), kubelet, pods_for_memory=0, vcpus=1)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
 _CPU_TIERS: Final = ((1000, 600), (1000, 100), (2000, 50), (None, 25))
 """Width in millicores, then how much of it is reserved, in ten-thousandths."""
 _MEMORY_BASE_MIB: Final = 255
