@@ -4,6 +4,8 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
+import boto3
+
 from nodewright.adapters import aws_clients
 from nodewright.adapters.ec2 import Ec2Fleet
 from nodewright.adapters.eks_token import EksTokens
@@ -40,5 +42,5 @@ def buying(parts: Base) -> Buying:
     )
     lease = timedelta(seconds=settings.function_timeout_seconds)
     launcher = Launcher(parts.ledger, fleet, parts.observer, parts.clock, lambda: secrets.token_hex(8), lease)
-    clusters = KubernetesClusters(EksTokens(settings.region))
+    clusters = KubernetesClusters(EksTokens(boto3.Session(), settings.region))
     return Buying(fleet, clusters, MarketReader(parts.ledger, resolver), launcher)

@@ -1,0 +1,115 @@
+"""A cluster with the rights of whoever connects it: kubectl's own kubeconfig, or the caller's AWS identity."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from kubernetes import config
+from kubernetes.client.configuration import Configuration
+from kubernetes.client.exceptions import ApiException
+from kubernetes.client.rest import RESTClientObject
+from urllib3.exceptions import HTTPError
+
+from nodewright.application.connecting import Manifest
+from nodewright.application.errors import NotFoundError, RefusedError, UnavailableError
+
+FIELD_MANAGER: Final = "nodewright"
+JSON: Final = "application/json"
+_TIMEOUT: Final = (5, 30)
+
+#: What an installation consists of; all of it cluster-scoped.
+_PATHS: Final[Mapping[str, str]] = {
+    "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "ValidatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+}
+
+
+class KubernetesAdministrator:
+    """Implements the Administrator port."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._rest = RESTClientObject(configuration)
+
+    @classmethod
+    def of_kubeconfig(cls, path: Path) -> "KubernetesAdministrator":
+        """By the kubeconfig's current context. RefusedError when it can't be read."""
+        configuration = Configuration()
+        try:
+            config.load_kube_config(str(path), client_configuration=configuration)
+        except (config.ConfigException, OSError) as error:
+            raise RefusedError(f"kubeconfig {path}: {error}") from error
+        return cls(configuration)
+
+    @classmethod
+    def of_identity(
+        cls, endpoint: str, certificate_authority: str, token: Callable[[], str]
+    ) -> "KubernetesAdministrator":
+        """By an EKS token of the caller's AWS identity, which needs an access entry with admin rights."""
+        configuration = Configuration(host=endpoint)
+        configuration.ca_cert_data = base64.b64decode(certificate_authority).decode()
+        configuration.api_key["authorization"] = f"Bearer {token()}"
+        return cls(configuration)
+
+    def apply(self, manifest: Manifest) -> None:
+        """Server-side apply; fields somebody else manages are taken over, they are ours to say."""
+        query = urlencode({"fieldManager": FIELD_MANAGER, "force": "true"})
+        self._call("PATCH", f"{_path(manifest)}?{query}", manifest, "application/apply-patch+yaml")
+
+    def exists(self, manifest: Manifest) -> bool:
+        """Whether it is there."""
+        try:
+            self._call("GET", _path(manifest))
+        except NotFoundError:
+            return False
+        return True
+
+    def delete(self, manifest: Manifest) -> None:
+        """Nothing where it isn't there."""
+        try:
+            self._call("DELETE", _path(manifest))
+        except NotFoundError:
+            return
+
+    def _call(
+        self, method: str, path: str, body: Manifest | None = None, content_type: str = "application/json"
+    ) -> None:
+        headers = {"Accept": JSON, "Content-Type": content_type}
+        authorization = self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
+        if authorization:
+            headers["Authorization"] = authorization
+        url = f"{self._configuration.host}{path}"
+        try:
+            response = self._rest.request(method, url, headers=headers, body=body, _request_timeout=_TIMEOUT)
+            answer = response.read()
+        except (HTTPError, ApiException) as error:
+            raise UnavailableError(f"{self._configuration.host} doesn't answer: {error}") from error
+        if response.status >= 400:
+            raise _failure(f"{method} {path.partition('?')[0]}", response.status, answer)
+
+
+def _path(manifest: Manifest) -> str:
+    metadata = manifest["metadata"]
+    name = metadata["name"] if isinstance(metadata, Mapping) else ""
+    return f"{_PATHS[str(manifest['kind'])]}/{quote(str(name))}"
+
+
+def _failure(call: str, status: int, answer: bytes) -> Exception:
+    message = f"{call}: {status} {_message(answer)}"
+    if status == 404:
+        return NotFoundError(message)
+    if status in {401, 403}:
+        return RefusedError(f"{message}; connect with a kubeconfig or identity that administers the cluster")
+    return UnavailableError(message) if status == 429 or status >= 500 else RefusedError(message)
+
+
+def _message(answer: bytes) -> str:
+    try:
+        return str(json.loads(answer)["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer[:200].decode(errors="replace")

@@ -1,0 +1,181 @@
+"""Puts the parts together: control plane and synthesis side by side, then deploy, run, connect."""
+
+import base64
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+from sandbox import deploy
+from sandbox.aws.account import Account, BuiltAccount
+from sandbox.aws.server import SandboxAws
+from sandbox.controlplane.controlplane import ControlPlane
+from sandbox.lambdas import moto_patch
+from sandbox.lambdas.api_gateway import Tls
+from sandbox.lambdas.lambdas import Lambdas
+from sandbox.nodes.agent import ClusterToJoin, NodeAgent
+
+STACK = "Nodewright"
+CLUSTER = "my-cluster"
+SERVICE_CIDR = "10.96.0.0/16"
+KUBERNETES = "1.37"
+
+Say = Callable[[str], None]
+
+
+def _silent(_: str) -> None:
+    """Tell nobody."""
+
+
+class World:
+    """Everything, up while the block lasts. `boot_seconds` is how long an instance takes to join."""
+
+    def __init__(
+        self,
+        *,
+        boot_seconds: float = 2.0,
+        speed: float = 1.0,
+        account: Account | None = None,
+        say: Say = _silent,
+    ) -> None:
+        self.boot_seconds = boot_seconds
+        self._speed = speed
+        self._account = account or Account.for_seed_one()
+        self._say = say
+        self._stack = contextlib.ExitStack()
+        self.aws: SandboxAws
+        self.control_plane: ControlPlane
+        self.lambdas: Lambdas
+        self.agent: NodeAgent
+        self.account: BuiltAccount
+        self.outputs: dict[str, str]
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def folder(self) -> Path:
+        """Logs, certificates and the like of this run."""
+        return self._folder
+
+    def connect(self) -> str:
+        """Run the real `nodewright connect`, as whoever installs it would; what it printed."""
+        return self.cli(
+            "connect",
+            CLUSTER,
+            "--kubeconfig",
+            str(self.control_plane.kubeconfig),
+            "--webhook-url",
+            self.lambdas.api_url,
+            "--webhook-ca",
+            str(self._folder / "webhook-ca.pem"),
+            "--node-role",
+            self.account.node_role_arn,
+        )
+
+    def cli(self, *arguments: str) -> str:
+        """Run `nodewright` against this AWS; raises with its words when it fails."""
+        command = [str(Path(sys.executable).parent / "nodewright"), *arguments]
+        environment = {**os.environ, **self.aws.environment(), "NO_COLOR": "1", "COLUMNS": "140"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"nodewright {' '.join(arguments)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def reset(self) -> None:
+        """As it was when just connected: no nodes, pods or instances, the stack deployed and the cluster connected."""
+        self.control_plane.reset()
+        self.aws.sweep()
+        self.agent.forget()
+        self.lambdas.recycle()
+        self.connect()
+
+    def _start(self) -> None:
+        self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="nodewright-sandbox-")))
+        self.aws = SandboxAws()
+        with ThreadPoolExecutor(max_workers=2) as side_by_side:
+            assembly = side_by_side.submit(deploy.assembly, self._context())
+            self.control_plane = self._stack.enter_context(ControlPlane(verify=self.aws.tokens.verify))
+            self._say(f"Kubernetes {self.control_plane.version} is up, with no node")
+            moto_patch.install()
+            self._stack.enter_context(self.aws)
+            self._prepare_account()
+            self._deploy(assembly.result())
+        self._run_functions(assembly.result())
+        self._start_agent()
+        for line in self.connect().splitlines():
+            self._say(line.strip())
+
+    def _context(self) -> dict[str, str]:
+        return {"nodeRoles": self._account.node_role, "retainState": "false"}
+
+    def _prepare_account(self) -> None:
+        self.account = self._account.build(self.aws)
+        authority = base64.b64encode(self.control_plane.ca_pem).decode()
+        self.aws.eks.publish(CLUSTER, self.control_plane.url, authority, KUBERNETES, SERVICE_CIDR)
+
+    def _deploy(self, assembly: Path) -> None:
+        environment = self.aws.environment()
+        deploy.bootstrap(environment, account=self.aws.account, region=self.aws.region)
+        self.outputs = deploy.deploy(environment, assembly)
+        self._say(f"stack {STACK} deployed by cdk: {len(self.outputs)} outputs")
+
+    def _run_functions(self, assembly: Path) -> None:
+        self.lambdas = Lambdas.from_assembly(
+            assembly,
+            STACK,
+            self.aws.endpoint,
+            self.aws.credentials_for,
+            self._folder / "lambdas",
+            region=self.aws.region,
+            speed=self._speed,
+            tls=self._webhook_certificate(),
+        )
+        self.aws.events.delivers = False
+        self.aws.events.on_put(lambda event: self.lambdas.put_event(event) and None)
+        self._stack.enter_context(self.lambdas)
+
+    def _webhook_certificate(self) -> Tls:
+        authority = self.control_plane.authority
+        certificate = authority.serving(["127.0.0.1", "localhost"])
+        chain, key, ca = (self._folder / name for name in ("webhook.pem", "webhook-key.pem", "webhook-ca.pem"))
+        chain.write_bytes(certificate.certificate_pem)
+        key.write_bytes(certificate.key_pem)
+        ca.write_bytes(authority.ca_pem)
+        return Tls(chain, key)
+
+    def _start_agent(self) -> None:
+        authority = base64.b64encode(self.control_plane.ca_pem).decode()
+        self.agent = NodeAgent(
+            clients=_cached(self.aws.client),
+            kubernetes=self.control_plane.client,
+            cluster=ClusterToJoin(CLUSTER, self.control_plane.url, authority),
+            boot_seconds=lambda _: self.boot_seconds,
+            region=self.aws.region,
+        )
+        self.agent.start()
+        self._stack.callback(self.agent.stop)
+
+
+def _cached(make: Callable[[str], Any]) -> Callable[[str], Any]:
+    made: dict[str, Any] = {}
+
+    def client(service: str) -> Any:
+        if service not in made:
+            made[service] = make(service)
+        return made[service]
+
+    return client
