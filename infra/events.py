@@ -13,13 +13,12 @@ from constructs import Construct
 from infra.functions import VerbFunction
 from infra.nag import acknowledge
 
-#: What the refresh handler is asked for, and how often. Prices and offerings move slowly, a subnet's free
-#: addresses fast; new images should be found within the hour, as clusters' versions should.
+#: What the refresh handler is asked for, and how often. Types, offerings and list prices move slowly;
+#: a new image or cluster version should be found within the hour, and spot prices move within it.
 REFRESHES = (
-    ("Types", Duration.hours(12), ("types", "offerings")),
-    ("Prices", Duration.hours(1), ("prices",)),
+    ("Catalogue", Duration.hours(12), ("types", "offerings", "prices")),
+    ("Spot", Duration.hours(1), ("spot",)),
     ("Clusters", Duration.hours(1), ("clusters", "images")),
-    ("Networks", Duration.minutes(10), ("networks",)),
 )
 
 

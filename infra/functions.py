@@ -34,7 +34,7 @@ VERBS = (
     Verb("notify", "Kubernetes webhook: puts a hint on a queue", 3, 256),
     Verb("provision", "Plans and launches nodes for pending pods", 90, 3072, recursive=True),
     Verb("reconcile", "Keeps nodes, claims and pods in step", 60, 1024),
-    Verb("refresh", "Keeps instance types, prices, images and networks fresh", 120, 1024),
+    Verb("refresh", "Keeps instance types, prices, images and cluster facts fresh", 120, 1024),
     Verb("tick", "Once a minute, one hint per connected cluster", 10, 256),
 )
 

@@ -9,8 +9,10 @@ from aws_cdk import aws_iam as iam
 from infra import statements as may
 from infra.nodes import profile_path
 
-#: TransactWriteItems is authorised as its parts; ConditionCheckItem is the part that only looks.
-_READ_AND_WRITE = ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
+#: What cluster state takes. A transaction is authorised as its parts.
+_STATE = ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
+#: What storing a catalogue takes: a head, its chunks, and the old chunks to clear away.
+_CATALOGUE = ("GetItem", "Query", "PutItem", "BatchWriteItem")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +42,39 @@ def tick(estate: Estate) -> list[iam.PolicyStatement]:
 
 def provision(estate: Estate) -> list[iam.PolicyStatement]:
     """Plans and launches; whatever it makes must carry our tag."""
-    return [
-        may.items(estate.table, _READ_AND_WRITE),
-        may.send(estate.provision_queue),
-        may.look_up("Instances", "Subnets", "SecurityGroups", "LaunchTemplates"),
-        *may.launch(estate.stack_id),
-        may.pass_roles(estate.node_roles),
-        *may.instance_profiles(estate.stack_id, profile_path(estate.stack_id)),
-        may.public_parameters(),
-        may.describe_clusters(),
-    ]
+    return [may.items(estate.table, _STATE), may.send(estate.provision_queue), *_launch(estate)]
 
 
 def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
-    """Keeps claims true; ends instances, but only ours."""
+    """Keeps claims true: finishes launches that provision left half done, names instances, ends ours alone."""
     return [
-        may.items(estate.table, _READ_AND_WRITE),
+        may.items(estate.table, _STATE),
         may.send(estate.provision_queue, estate.reconcile_queue),
-        may.look_up("Instances"),
+        *_launch(estate),
         may.label_instances(estate.stack_id, "Name", "karpenter.sh/nodeclaim"),
         may.terminate_instances(estate.stack_id),
-        may.describe_clusters(),
     ]
 
 
 def refresh(estate: Estate) -> list[iam.PolicyStatement]:
     """Reads the catalogue of AWS and stores it; never looks at claims."""
-    networks = ("Subnets", "SecurityGroups", "Images", "LaunchTemplates")
     return [
-        may.items(estate.table, _READ_AND_WRITE, ["CLUSTERS", f"REGION#{Aws.REGION}"]),
-        may.look_up("InstanceTypes", "InstanceTypeOfferings", "SpotPriceHistory", *networks),
-        may.delete_launch_templates(estate.stack_id),
+        may.items(estate.table, _CATALOGUE, ["CLUSTERS", f"REGION#{Aws.REGION}"]),
+        may.look_up("InstanceTypes", "InstanceTypeOfferings", "SpotPriceHistory"),
         may.price_list(),
         may.public_parameters(),
         may.describe_clusters(),
+    ]
+
+
+def _launch(estate: Estate) -> list[iam.PolicyStatement]:
+    """Resolve a node class and launch nodes of it."""
+    return [
+        may.look_up("Instances", "Subnets", "SecurityGroups", "Images"),
+        may.public_parameters(),
+        *may.launch(estate.stack_id),
+        may.pass_roles(estate.node_roles),
+        *may.instance_profiles(estate.stack_id, profile_path(estate.stack_id)),
     ]
 
 

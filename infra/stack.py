@@ -99,7 +99,6 @@ class NodewrightStack(Stack):
             "RefreshFunctionName": self.functions["refresh"].function.function_name,
             "ProvisionRoleArn": self.functions["provision"].role.role_arn,
             "ReconcileRoleArn": self.functions["reconcile"].role.role_arn,
-            "RefreshRoleArn": self.functions["refresh"].role.role_arn,
         }
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)

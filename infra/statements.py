@@ -65,11 +65,6 @@ def terminate_instances(stack_id: str) -> iam.PolicyStatement:
     return allow(["ec2:TerminateInstances"], [_ec2("instance/*")], tagged(stack_id))
 
 
-def delete_launch_templates(stack_id: str) -> iam.PolicyStatement:
-    """Collect launch templates of ours."""
-    return allow(["ec2:DeleteLaunchTemplate"], [_ec2("launch-template/*")], tagged(stack_id))
-
-
 def instance_profiles(stack_id: str, path: str) -> list[iam.PolicyStatement]:
     """Make instance profiles for roles that classes name, under our path and tagged ours."""
     profiles = [f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:instance-profile{path}*"]
@@ -93,7 +88,7 @@ def describe_clusters() -> iam.PolicyStatement:
 def public_parameters() -> iam.PolicyStatement:
     """AWS's own parameters, such as the image of a Kubernetes version."""
     services = f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}::parameter/aws/service/*"
-    return allow(["ssm:GetParameter", "ssm:GetParameters"], [services])
+    return allow(["ssm:GetParameters"], [services])
 
 
 def price_list() -> iam.PolicyStatement:

@@ -99,8 +99,10 @@ def test_whatever_ends_changes_or_tags_something_is_held_to_our_tag(every: list[
             assert {f"aws:ResourceTag/{OUR_TAG}", f"aws:RequestTag/{OUR_TAG}"} & set(statement.tested)
 
 
-def test_launches_make_only_what_is_tagged_ours_from_templates_that_are(template: Template) -> None:
-    launching = [each for each in of_verb(template, "provision") if "ec2:RunInstances" in each.actions]
+@pytest.mark.parametrize("verb", ["provision", "reconcile"])
+def test_launches_make_only_what_is_tagged_ours_from_templates_that_are(template: Template, verb: str) -> None:
+    """Reconcile launches too: it finishes what a provision run that died left half done."""
+    launching = [each for each in of_verb(template, verb) if "ec2:RunInstances" in each.actions]
     by_kind = {_kind(resource): each for each in launching for resource in each.resources}
 
     for kind in ("fleet", "instance", "volume", "network-interface", "spot-instances-request"):
@@ -114,19 +116,26 @@ def test_launches_make_only_what_is_tagged_ours_from_templates_that_are(template
     }
 
 
+@pytest.mark.parametrize("verb", ["notify", "refresh", "tick"])
+def test_the_others_change_nothing_in_ec2_or_iam(template: Template, verb: str) -> None:
+    changing = [
+        action
+        for statement in of_verb(template, verb)
+        for action in statement.actions
+        if action.startswith(("ec2:", "iam:")) and not action.startswith("ec2:Describe")
+    ]
+    assert changing == []
+
+
 def test_only_roles_that_were_named_may_be_passed_and_to_ec2_alone(
     template: Template, chosen_template: Template
 ) -> None:
-    (own,) = _passing(template)
-    (chosen,) = _passing(chosen_template)
+    named = {f"arn:aws:iam::123456789012:role/{name}" for name in ("AmazonEKSNodeRole", "teams/Batch")}
 
-    assert own.resources == (template.outputs()["NodeRoleArn"],)
-    assert set(chosen.resources) == {
-        chosen_template.outputs()["NodeRoleArn"],
-        "arn:aws:iam::123456789012:role/AmazonEKSNodeRole",
-        "arn:aws:iam::123456789012:role/teams/Batch",
-    }
-    assert own.conditions == chosen.conditions == {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
+    assert {each.resources for each in _passing(template)} == {(template.outputs()["NodeRoleArn"],)}
+    for statement in _passing(chosen_template):
+        assert set(statement.resources) == {chosen_template.outputs()["NodeRoleArn"], *named}
+        assert statement.conditions == {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
 
 
 def test_instance_profiles_are_made_under_a_path_of_the_stack_alone(chosen_template: Template) -> None:
@@ -152,16 +161,12 @@ def test_refresh_writes_clusters_and_the_catalogue_of_its_region_but_no_claims(t
     assert _partitions(template, "refresh") == ["CLUSTERS", "REGION#eu-west-1"]
 
 
-def test_reconcile_launches_nothing(template: Template) -> None:
-    actions = {action for statement in of_verb(template, "reconcile") for action in statement.actions}
-
-    assert not actions & {"ec2:CreateFleet", "ec2:RunInstances", "ec2:CreateLaunchTemplate", "iam:PassRole"}
-
-
 def test_instances_get_only_the_two_tags_that_launches_cannot_know(template: Template) -> None:
-    (labelling,) = [each for each in of_verb(template, "reconcile") if "ec2:CreateTags" in each.actions]
+    tagging = [each for each in of_verb(template, "reconcile") if "ec2:CreateTags" in each.actions]
+    (later,) = [each for each in tagging if "ec2:CreateAction" not in each.tested]
 
-    assert labelling.tested["aws:TagKeys"] == ["Name", "karpenter.sh/nodeclaim"]
+    assert later.tested["aws:TagKeys"] == ["Name", "karpenter.sh/nodeclaim"]
+    assert later.tested[f"aws:ResourceTag/{OUR_TAG}"] == "Nodewright"
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from nodewright.application.refresh import PARTS
 from nodewright.settings import Settings
 from tests.infra.template import Template, mapping, sequence, text
 
@@ -157,7 +158,7 @@ def test_everything_is_refreshed_by_some_schedule(template: Template) -> None:
             if mapping(target)["Arn"] == _arn(template, "refresh"):
                 asked += json.loads(text(mapping(target)["Input"]))["refresh"]
 
-    assert sorted(asked) == ["clusters", "images", "networks", "offerings", "prices", "types"]
+    assert sorted(asked) == sorted(PARTS)
 
 
 def test_whatever_can_carry_the_tag_of_the_stack_carries_it(chosen_template: Template) -> None:
