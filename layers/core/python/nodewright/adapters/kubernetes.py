@@ -1,0 +1,94 @@
+"""Connected clusters over the Kubernetes API (implements Cluster and Clusters)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Final
+from urllib.parse import quote
+
+from nodewright.adapters import kubernetes_events
+from nodewright.adapters.kubernetes_api import KubernetesApi
+from nodewright.adapters.kubernetes_lists import CustomResources, read_all
+from nodewright.adapters.kubernetes_nodes import register_node
+from nodewright.adapters.manifests.configuration import Configuration, read_configuration
+from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
+from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
+from nodewright.adapters.manifests.pod_specs import PodSpecs
+from nodewright.adapters.manifests.pods import read_pods
+from nodewright.application.ports import Cluster, ClusterState, ManifestWarning
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.taints import Taint
+
+_PODS: Final = "/api/v1/pods"
+_NOT_FINISHED: Final = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+_UNBOUND: Final = {"fieldSelector": "spec.nodeName=,status.phase=Pending"}
+
+
+class KubernetesCluster:
+    """One cluster."""
+
+    def __init__(self, api: KubernetesApi) -> None:
+        self._api = api
+        self._pools = CustomResources(api, "karpenter.sh", "nodepools")
+        self._classes = CustomResources(api, "karpenter.k8s.aws", "ec2nodeclasses")
+
+    def read(self) -> ClusterState:
+        """Pods before nodes: a pod that gets bound in between is then planned for, not overlooked."""
+        specs = PodSpecs()
+        pods = read_all(self._api, _PODS, partial(read_pods, specs=specs), _NOT_FINISHED)
+        nodes = read_all(self._api, "/api/v1/nodes", partial(read_nodes, amounts=NodeAmounts()))
+        daemon_sets = read_all(self._api, "/apis/apps/v1/daemonsets", partial(read_daemon_sets, specs=specs))
+        configuration = self._configuration()
+        return ClusterState(
+            nodes=nodes.items,
+            pods=pods.items,
+            pools=configuration.pools,
+            node_classes=configuration.node_classes,
+            daemon_sets=daemon_sets.items,
+            warnings=(*pods.warnings, *nodes.warnings, *daemon_sets.warnings, *configuration.warnings),
+        )
+
+    def pending_pods(self) -> tuple[Pod, ...]:
+        """Unbound pods that have not failed."""
+        return read_all(self._api, _PODS, partial(read_pods, specs=PodSpecs()), _UNBOUND).items
+
+    def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
+        """Set labels and take taints off in one guarded write; none where nothing is left to do."""
+        register_node(self._api, f"/api/v1/nodes/{quote(name, safe='')}", labels, remove_taints)
+
+    def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
+        """Say it on the pod; said again, it counts up."""
+        kubernetes_events.record(self._api, kubernetes_events.Happening(pod, uid, reason, message), now)
+
+    def _configuration(self) -> Configuration:
+        pools, classes = self._pools.read(), self._classes.read()
+        configuration = read_configuration(pools or (), classes or ())
+        missing = [kind for kind, found in (("NodePool", pools), ("EC2NodeClass", classes)) if found is None]
+        return Configuration(
+            configuration.pools,
+            configuration.node_classes,
+            (*map(self._not_served, missing), *configuration.warnings),
+        )
+
+    def _not_served(self, kind: str) -> ManifestWarning:
+        fix = f"run `nodewright connect {self._api.cluster}` to add it"
+        return ManifestWarning(kind, "", f"the cluster has no such kind, so there are none of it; {fix}")
+
+
+@dataclass(slots=True)
+class KubernetesClusters:
+    """Opens clusters, with tokens by cluster name; a client is kept while the cluster's access is the same."""
+
+    token: Callable[[str], str]
+    _open: dict[str, tuple[tuple[str, str], KubernetesCluster]] = field(default_factory=dict, init=False)
+
+    def open(self, cluster: ConnectedCluster) -> Cluster:
+        """A client for it. RefusedError when its stored certificate authority can't be read."""
+        access = (cluster.endpoint, cluster.certificate_authority)
+        known = self._open.get(cluster.name)
+        if known is None or known[0] != access:
+            api = KubernetesApi(cluster.name, *access, token=partial(self.token, cluster.name))
+            known = self._open[cluster.name] = (access, KubernetesCluster(api))
+        return known[1]
