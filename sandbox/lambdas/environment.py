@@ -47,24 +47,38 @@ class ExecutionEnvironment:
         self._log = log
         self._api = RuntimeApi()
         self._home = machine.work_dir / "environments" / uuid.uuid4().hex
-        self._process: subprocess.Popen[bytes] | None = None
         self._init_ms: float | None = None
-        self._stopped = threading.Lock()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: threading.Thread | None = None
+        self._dead = False
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it still has to be started."""
+        return self._process is None
 
     @property
     def alive(self) -> bool:
         """Whether it can serve another invocation."""
-        return self._process is not None and self._process.poll() is None
+        return self._process is not None and not self._dead and self._process.poll() is None
 
-    def start(self) -> Json:
-        """Start the process and import the handler; None, or the error payload of a failed start."""
+    def start(self, *, ahead: bool = False) -> Json:
+        """Start the process and import the handler; None, or the error payload of a failed start.
+
+        A start `ahead` of its first event is nobody's waiting time, so no call reports it.
+        """
         began = time.monotonic()
-        self._home.mkdir(parents=True)
-        self._api.start()
-        self._process = self._spawn()
-        threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
+        with self._lock:
+            if self._dead:
+                return error_payload("Sandbox.Stopped", f"{self.function.name} was stopped before it started")
+            self._process = self._spawn()
+            self._watcher = threading.Thread(target=self._watch, args=(self._process,), daemon=True)
+            self._watcher.start()
         error = self._api.initialised(INIT_SECONDS)
-        self._init_ms = (time.monotonic() - began) * 1000
+        self._init_ms = None if ahead else (time.monotonic() - began) * 1000
+        if error is not None:
+            self.kill()
         return error
 
     def invoke(self, request_id: str, payload: bytes, trace_header: str, kill_after: float | None = None) -> Outcome:
@@ -83,28 +97,28 @@ class ExecutionEnvironment:
         return self._report(answer, request_id, duration_ms, memory_mb)
 
     def kill(self) -> None:
-        """SIGKILL, as when the machine under it dies."""
-        if self._process is not None and self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        """SIGKILL, as when the machine under it dies; it serves nothing any more."""
+        with self._lock:
+            self._dead = True
+            if self._process is not None and self._process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
 
     def stop(self) -> None:
-        """End the process, its server and its files; a second call does nothing."""
-        if not self._stopped.acquire(blocking=False):
-            return
+        """Kill it and wait until nothing of it is left."""
         self.kill()
-        if self._process is not None:
-            self._process.wait()
-            self._api.close()
-        shutil.rmtree(self._home, ignore_errors=True)
+        if self._watcher is not None:
+            self._watcher.join()
 
     def _spawn(self) -> subprocess.Popen[bytes]:
+        credentials = self._machine.credentials(self.function.role_arn)
+        self._home.mkdir(parents=True)
         variables = process_variables(
             self.function,
             self._machine.runtime,
-            api_address=self._api.address,
+            api_address=self._api.start(),
             endpoint=self._machine.endpoint,
-            credentials=self._machine.credentials(self.function.role_arn),
+            credentials=credentials,
             log_stream=self._log.path.stem,
             home=self._home,
         )
@@ -123,7 +137,10 @@ class ExecutionEnvironment:
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         code = process.wait()
         how = f"signal: {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        self._dead = True
         self._api.exited(f"Runtime exited with error: {how}")
+        self._api.close()
+        shutil.rmtree(self._home, ignore_errors=True)
 
     @contextlib.contextmanager
     def _killer(self, seconds: float | None) -> Iterator[None]:

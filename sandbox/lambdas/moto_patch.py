@@ -12,7 +12,7 @@ from moto.sqs.models import Queue, SQSBackend
 from sandbox.lambdas.lineage import current_trace
 from sandbox.lambdas.outcome import Json
 
-_sinks: list[Callable[[Json], None]] = []
+_sinks: list[Callable[[Json], object]] = []
 
 
 def install() -> None:
@@ -35,7 +35,7 @@ def install() -> None:
     setattr(Queue, "lambda_event_source_mappings", property(lambda _: {}, lambda _, __: None))  # noqa: B010 - a class's attribute
 
 
-def forward_events(sink: Callable[[Json], None]) -> Callable[[], None]:
+def forward_events(sink: Callable[[Json], object]) -> Callable[[], None]:
     """Give `sink` every event that `put_events` accepts from now on; the result ends that."""
     _sinks.append(sink)
 

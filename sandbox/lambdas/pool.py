@@ -33,7 +33,7 @@ class Pool:
     def run(self, request_id: str, payload: bytes, trace_header: str) -> Outcome:
         """Serve one event on a free environment."""
         with self._environment() as environment:
-            if not environment.alive:
+            if environment.fresh:
                 error = environment.start()
                 if error is not None:
                     return Outcome(request_id, error, failed=True, duration_ms=0.0, init_ms=None, max_memory_mb=0)
@@ -78,9 +78,12 @@ class Pool:
             while True:
                 if self._stopped:
                     raise Stopped(f"{self.function.name}: the sandbox was stopped")
-                if self._idle:
-                    # The one used last, as its memory is warmest; the dead are replaced as they turn up.
-                    return self._idle.pop()
+                while self._idle:
+                    # The one used last is the warmest; one that died meanwhile is replaced as it turns up.
+                    environment = self._idle.pop()
+                    if environment.alive:
+                        return environment
+                    self._all.discard(environment)
                 if len(self._all) < self.concurrency:
                     return self._new()
                 self._changed.wait()
@@ -93,15 +96,12 @@ class Pool:
 
     def _release(self, environment: ExecutionEnvironment) -> None:
         with self._changed:
-            ours = environment in self._all
-            if ours and environment.alive:
+            if environment in self._all and environment.alive:
                 self._idle.append(environment)
             else:
                 self._all.discard(environment)
+                environment.kill()
             self._changed.notify()
-            dead = not ours or not environment.alive
-        if dead:
-            environment.stop()
 
     def _start_one(self) -> Json:
         with self._changed:
@@ -109,7 +109,7 @@ class Pool:
                 return None
             environment = self._new()
         try:
-            return environment.start()
+            return environment.start(ahead=True)
         finally:
             self._release(environment)
 

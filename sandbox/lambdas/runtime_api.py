@@ -37,29 +37,27 @@ class Answer:
 
 
 class RuntimeApi:
-    """Hands invocations to the environment that was started with `address` and collects its answers."""
+    """Hands invocations to the environment that was started with its address and collects its answers."""
 
     def __init__(self) -> None:
-        self._server = _Server(self)
+        self._server: _Server | None = None
         self._invocations: queue.Queue[Invocation | None] = queue.Queue()
         self._answers: queue.Queue[Answer] = queue.Queue()
         self._initialised = threading.Event()
         self._init_error: Json = None
         self._current = ""
 
-    @property
-    def address(self) -> str:
-        """For AWS_LAMBDA_RUNTIME_API."""
-        return f"127.0.0.1:{self._server.server_port}"
-
-    def start(self) -> None:
-        """Begin to serve."""
+    def start(self) -> str:
+        """Begin to serve; the address for AWS_LAMBDA_RUNTIME_API."""
+        self._server = _Server(self)
         self._server.start()
+        return f"127.0.0.1:{self._server.server_port}"
 
     def close(self) -> None:
         """Let the waiting environment go and stop serving."""
         self._invocations.put(None)
-        self._server.close()
+        if self._server is not None:
+            self._server.close()
 
     def initialised(self, seconds: float) -> Json:
         """Wait for the environment's first question; None, or the error that kept it from asking."""

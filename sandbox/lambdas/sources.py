@@ -137,11 +137,11 @@ class Poller:
         trace = _trace([message])
         if trace is None or function.spec.recursive_loop_allowed or trace.count(function.arn) < MAXIMUM_PASSES:
             return True
-        self.passed_over += 1
         _log.warning(
             "%s: recursive loop stopped after %d passes: %s", function.name, MAXIMUM_PASSES, message["MessageId"]
         )
         self._give_up(message)
+        self.passed_over += 1
         return False
 
     def _give_up(self, message: Json) -> None:
