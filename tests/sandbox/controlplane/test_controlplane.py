@@ -1,0 +1,272 @@
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.controlplane import Client, ControlPlane
+from sandbox.controlplane.client import ConflictError, NotFoundError, Object, wait_until
+from sandbox.controlplane.components import KWOK_ANNOTATION
+from sandbox.controlplane.processes import ProcessError
+from sandbox.controlplane.reset import inventory
+
+pytestmark = pytest.mark.sandbox
+
+CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.test.nodewright.dev}
+spec:
+  group: test.nodewright.dev
+  names: {kind: Gadget, plural: gadgets}
+  scope: Cluster
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: test.nodewright.dev/v1
+kind: Gadget
+metadata: {name: held, finalizers: [test.nodewright.dev/never]}
+spec: {size: 1}
+"""
+
+
+def verify(token: str) -> tuple[str, list[str]] | None:
+    return ("arn:aws:iam::123456789012:role/provision", ["nodewright"]) if token == "k8s-aws-v1.good" else None
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with ControlPlane(verify=verify) as running:
+        yield running
+
+
+@pytest.fixture
+def client(plane: ControlPlane) -> Iterator[Client]:
+    yield plane.client
+    plane.reset()
+
+
+def deployment(name: str = "web", replicas: int = 3, cpu: str = "1", kind: str = "Deployment") -> Object:
+    container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu}}}
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
+    spec: Object = {"selector": {"matchLabels": {"app": name}}, "template": template}
+    if kind == "Deployment":
+        spec["replicas"] = replicas
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def node(name: str = "n1", *, kept_alive: bool = True) -> Object:
+    room = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "annotations": {KWOK_ANNOTATION: "fake"} if kept_alive else {}},
+        "status": {"capacity": room, "allocatable": room},
+    }
+
+
+def running(client: Client, count: int) -> list[Object]:
+    pods = client.objects("v1", "Pod", "default", fields="status.phase=Running")
+    return pods if len(pods) == count else []
+
+
+def is_ready(client: Client, name: str) -> bool:
+    return condition(client.get("v1", "Node", name), "Ready") == "True"
+
+
+def condition(found: Object, kind: str) -> str:
+    return next((each["status"] for each in found["status"].get("conditions", ()) if each["type"] == kind), "")
+
+
+def failed_scheduling(client: Client, namespace: str = "default") -> list[Object]:
+    return client.objects("events.k8s.io/v1", "Event", namespace, fields="reason=FailedScheduling")
+
+
+def as_user(plane: ControlPlane, token: str) -> Client:
+    return Client(plane.url, ssl.create_default_context(cadata=plane.ca_pem.decode()), token)
+
+
+def test_the_release_is_the_one_that_was_asked_for(plane: ControlPlane) -> None:
+    assert plane.version == "v1.37.2"
+
+
+def test_kubectl_works_with_the_kubeconfig(plane: ControlPlane) -> None:
+    files = [str(plane.kubectl), "--kubeconfig", str(plane.kubeconfig)]
+    command = [*files, "get", "namespace", "default", "--output", "name"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "namespace/default\n"
+
+
+def test_pods_wait_with_an_event_until_there_is_a_node(client: Client) -> None:
+    client.apply(deployment())
+    events = wait_until(lambda: found if len(found := failed_scheduling(client)) == 3 else None, "3 events")
+    assert {event["note"] for event in events} == {"no nodes available to schedule pods"}
+    assert {pod["status"]["phase"] for pod in client.objects("v1", "Pod", "default")} == {"Pending"}
+
+    client.create(node())
+
+    pods = wait_until(lambda: running(client, 3), "3 running pods")
+    assert {pod["spec"]["nodeName"] for pod in pods} == {"n1"}
+    assert {condition(pod, "Ready") for pod in pods} == {"True"}
+    assert all(pod["status"]["containerStatuses"][0]["state"]["running"] for pod in pods)
+
+
+def test_daemon_set_pods_run_on_each_node(client: Client) -> None:
+    client.apply(deployment("agent", kind="DaemonSet"))
+    for name in ("n1", "n2"):
+        client.create(node(name))
+
+    pods = wait_until(lambda: running(client, 2), "2 running pods")
+    assert {pod["spec"]["nodeName"] for pod in pods} == {"n1", "n2"}
+
+
+def test_a_node_becomes_ready_only_when_it_is_given_to_kwok(client: Client) -> None:
+    client.create(node(kept_alive=False))
+    # The other node shows that KWOK has seen both.
+    client.create(node("n2"))
+
+    wait_until(lambda: is_ready(client, "n2"), "n2 to be ready")
+
+    assert not is_ready(client, "n1")
+
+
+def test_a_node_that_falls_silent_is_noticed(plane: ControlPlane, client: Client) -> None:
+    client.create(node())
+    wait_until(lambda: is_ready(client, "n1"), "n1 to be ready")
+
+    plane.silence("n1")
+
+    wait_until(lambda: condition(client.get("v1", "Node", "n1"), "Ready") == "Unknown", "n1 to be unknown", 90)
+    taints = client.get("v1", "Node", "n1")["spec"]["taints"]
+    assert "node.kubernetes.io/unreachable" in {taint["key"] for taint in taints}
+
+
+def test_a_thousand_pods_reach_the_scheduler(client: Client) -> None:
+    client.apply(deployment("crowd", replicas=1000))
+    wait_until(lambda: len(failed_scheduling(client)) >= 1000, "1,000 events", seconds=120, pause=0.5)
+
+
+def test_a_token_is_whoever_the_webhook_says(plane: ControlPlane) -> None:
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    with as_user(plane, "k8s-aws-v1.good") as user:
+        answer = user.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", body)
+
+    assert answer["status"]["userInfo"]["username"] == "arn:aws:iam::123456789012:role/provision"
+    assert "nodewright" in answer["status"]["userInfo"]["groups"]
+
+
+def test_a_token_s_user_may_do_only_what_rbac_grants(plane: ControlPlane) -> None:
+    with as_user(plane, "k8s-aws-v1.good") as user, pytest.raises(Exception, match="403 Forbidden: pods is forbidden"):
+        user.objects("v1", "Pod")
+
+
+def test_an_unknown_token_is_refused(plane: ControlPlane) -> None:
+    with as_user(plane, "k8s-aws-v1.bad") as user, pytest.raises(Exception, match="401 Unauthorized"):
+        user.version()
+
+
+def test_apply_takes_documents_that_need_each_other(client: Client) -> None:
+    client.apply(CRD)
+    assert client.get("test.nodewright.dev/v1", "Gadget", "held")["spec"] == {"size": 1}
+
+    # The same again changes nothing; a second owner's field is taken over.
+    client.apply(CRD.replace("size: 1", "size: 2"))
+    assert client.get("test.nodewright.dev/v1", "Gadget", "held")["spec"] == {"size": 2}
+
+
+def test_refusals_say_what_was_called_and_why(client: Client) -> None:
+    client.create(node())
+    with pytest.raises(ConflictError, match=r'POST /api/v1/nodes: 409 AlreadyExists: nodes "n1" already exists'):
+        client.create(node())
+    with pytest.raises(NotFoundError, match='nodes "n2" not found'):
+        client.get("v1", "Node", "n2")
+    with pytest.raises(NotFoundError, match="the cluster serves no Nod in v1"):
+        client.objects("v1", "Nod")
+
+
+def test_a_watch_tells_what_is_there_and_what_changes(client: Client) -> None:
+    settings: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
+    client.apply(settings)
+    events = client.watch("v1", "ConfigMap", "default", fields="metadata.name=a")
+    assert next(events)[0] == "ADDED"
+
+    client.patch("v1", "ConfigMap", "a", {"data": {"x": "2"}})
+    kind, changed = next(events)
+    assert (kind, changed["data"]) == ("MODIFIED", {"x": "2"})
+
+    client.delete("v1", "ConfigMap", "a")
+    assert next(events)[0] == "DELETED"
+    events.close()
+
+
+def test_reset_leaves_nothing(plane: ControlPlane) -> None:
+    client = plane.client
+    before = {item.uid for item in inventory(client) if not item.is_bookkeeping}
+    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}}, CRD, WEBHOOK, deployment())
+    client.apply(deployment("elsewhere"), namespace="other")
+    held = node()
+    held["metadata"]["finalizers"] = ["karpenter.sh/termination"]
+    client.create(held)
+    wait_until(lambda: running(client, 3), "running pods")
+
+    plane.reset()
+
+    left = [(item.resource.kind, item.name) for item in inventory(client) if not item.is_bookkeeping]
+    assert {item.uid for item in inventory(client) if not item.is_bookkeeping} == before, left
+
+
+def test_reset_returns_to_the_last_checkpoint(plane: ControlPlane) -> None:
+    client = plane.client
+    kept = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}}
+    client.apply(kept)
+    plane.checkpoint()
+    client.apply({**kept, "metadata": {"name": "gone"}})
+
+    plane.reset()
+
+    assert client.find("v1", "ConfigMap", "kept") is not None
+    assert client.find("v1", "ConfigMap", "gone") is None
+    client.delete("v1", "ConfigMap", "kept")
+
+
+def test_a_start_that_fails_shows_the_log_and_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assets = tmp_path / "assets"
+    assets.mkdir()
+    (assets / "etcd").write_text("#!/bin/sh\necho no space left on device\nexit 1\n")
+    (assets / "etcd").chmod(0o755)
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(assets))
+    broken = ControlPlane(folder=tmp_path / "plane")
+
+    with pytest.raises(ProcessError, match=r"(?s)etcd ended with code 1.*no space left on device"):
+        broken.start()
+
+    assert broken.pids() == {}
+
+
+def test_a_second_control_plane_runs_beside_the_first(plane: ControlPlane) -> None:
+    with ControlPlane() as second:
+        assert second.url != plane.url
+        assert second.client.objects("v1", "Node") == []
+
+
+WEBHOOK: Object = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingWebhookConfiguration",
+    "metadata": {"name": "dead"},
+    "webhooks": [
+        {
+            "name": "dead.nodewright.dev",
+            # Nobody listens there, and every deletion asks it.
+            "clientConfig": {"url": "https://127.0.0.1:1/"},
+            "rules": [{"operations": ["DELETE"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}],
+            "failurePolicy": "Fail",
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+    ],
+}
