@@ -1,0 +1,12 @@
+"""Our CustomResourceDefinitions of Karpenter's kinds, for clusters that have none."""
+
+from collections.abc import Mapping
+
+from nodewright.adapters.manifests.crds.ec2_node_class import EC2_NODE_CLASS
+from nodewright.adapters.manifests.crds.node_claim import NODE_CLAIM
+from nodewright.adapters.manifests.crds.node_pool import NODE_POOL
+
+
+def crds() -> tuple[Mapping[str, object], ...]:
+    """NodePool, NodeClaim and EC2NodeClass, in v1 and v1beta1."""
+    return (NODE_POOL, NODE_CLAIM, EC2_NODE_CLASS)

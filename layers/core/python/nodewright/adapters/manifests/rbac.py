@@ -1,0 +1,52 @@
+"""What our functions may do inside a cluster: a group for each function that calls its API.
+
+The groups belong to the functions' roles by EKS access entries; discovery is everybody's already.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+Manifest = Mapping[str, object]
+
+PROVISION_GROUP: Final = "nodewright:provision"
+RECONCILE_GROUP: Final = "nodewright:reconcile"
+
+_READ: Final = ("get", "list")
+_SNAPSHOT: Final[tuple[Manifest, ...]] = (
+    {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": list(_READ)},
+    {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
+    {"apiGroups": ["karpenter.sh"], "resources": ["nodepools"], "verbs": list(_READ)},
+    {"apiGroups": ["karpenter.k8s.aws"], "resources": ["ec2nodeclasses"], "verbs": list(_READ)},
+)
+_EVENTS: Final[Manifest] = {
+    "apiGroups": ["events.k8s.io"],
+    "resources": ["events"],
+    "verbs": ["create", "get", "patch"],
+}
+_NODES: Final[Manifest] = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
+
+
+def rbac() -> tuple[Manifest, ...]:
+    """A ClusterRole and its binding per group."""
+    return (
+        *_granted(PROVISION_GROUP, (*_SNAPSHOT, _EVENTS)),
+        *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES)),
+    )
+
+
+def _granted(group: str, rules: Sequence[Manifest]) -> tuple[Manifest, Manifest]:
+    name = {"name": group}
+    role: Manifest = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": name,
+        "rules": list(rules),
+    }
+    binding: Manifest = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": name,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": group},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}],
+    }
+    return role, binding
