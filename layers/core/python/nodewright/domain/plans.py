@@ -1,5 +1,6 @@
 """A plan: what to launch, which pods go to nodes that are there, and why the rest waits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nodewright.domain.catalogue import CapacityType
@@ -34,6 +35,8 @@ class Launch:
     nodes: tuple[tuple[PodKey, ...], ...]
     selected_labels: tuple[str, ...] = ()
     """Label keys its pods' constraints read; types that differ in one get user data of their own."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels the pool leaves open (`team In [a, b]`) as its pods chose them; the nodes must carry them."""
 
     @property
     def instance_types(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from nodewright.domain.catalogue import InstanceType
-from nodewright.domain.pods import DaemonSet, Pod
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import Taint
@@ -26,6 +26,8 @@ class Room:
     available: Resources
     initialized: bool
     pool: str = ""
+    nominated: tuple[PodKey, ...] = ()
+    """Pods planned for it earlier, bound or not; those that still wait are placed here first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,161 @@
+"""New nodes for what found no room: tier by tier, each group of competing items packed apart."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from nodewright.domain.plans import Launch
+from nodewright.domain.pods import DaemonSet, PodKey
+from nodewright.domain.quantities import Resources
+from nodewright.domain.scheduling import flexibility
+from nodewright.domain.scheduling.admission import Admission, admission
+from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
+from nodewright.domain.scheduling.bounds import bound
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.launch_lists import Load, launch_list
+from nodewright.domain.scheduling.packing import Pattern, pack
+from nodewright.domain.scheduling.problems import Items, Problem, components, items, problem
+from nodewright.domain.scheduling.shapes import Waiting
+from nodewright.domain.scheduling.tiers import Tier, tier, tiers
+from nodewright.domain.snapshot import PoolOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """What is to be bought, and what it must cost at least."""
+
+    launches: tuple[Launch, ...]
+    bound: int | None
+    tiers: tuple[Tier, ...] = field(repr=False)
+    """As they are after it: what remains of the limits."""
+
+    @property
+    def cost(self) -> int:
+        """Nanodollars per hour."""
+        return sum(launch.price * len(launch.nodes) for launch in self.launches)
+
+
+def buy(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting, meter: Meter) -> Purchase:
+    """Launches for the pods that wait; those that got a node no longer do."""
+    visits = [_Visit.to(place, waiting, meter) for place in tiers(pools, waiting.shapes, daemon_sets)]
+    return Purchase(
+        launches=tuple(launch for visit in visits for launch in visit.launches),
+        bound=_bound(visits, pools, daemon_sets, waiting),
+        tiers=tuple(visit.place for visit in visits),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Visit:
+    """What one tier came to."""
+
+    place: Tier
+    """With what then remains of its limits."""
+    launches: tuple[Launch, ...]
+    hosts: Bools
+    """Shapes it could host a pod of."""
+    placed: Ints
+    """Pods of each shape that went there."""
+    things: Items
+    problem: Problem
+
+    @classmethod
+    def to(cls, place: Tier, waiting: Waiting, meter: Meter) -> "_Visit":
+        before = waiting.left
+        admitted = admission(place, waiting.shapes)
+        wanted = np.flatnonzero((before > 0) & admitted.holds_some & (not meter.stopped)).tolist()
+        things = items(place, waiting.shapes, wanted, admitted)
+        whole = problem(place, things, admitted)
+        purses = place.remaining.astype(np.float64)
+        patterns = _packed(whole, things.counts(before), purses, meter)
+        launches = tuple(_launches(place, things, admitted, patterns, purses, waiting))
+        after = replace(place, remaining=purses.astype(np.int64))
+        return cls(after, launches, admitted.holds_some, before - waiting.left, things, whole)
+
+
+def _packed(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> list[Pattern]:
+    """Patterns over the tier's rows and all items; what they count is taken from `purses`."""
+    patterns: list[Pattern] = []
+    for group in components(whole.allowed):
+        part = whole.part(group)
+        packing = pack(part, counts[group], purses, meter)
+        purses[:] = packing.remaining
+        for pattern in packing.patterns:
+            content = np.zeros_like(counts)
+            content[group] = pattern.counts
+            patterns.append(Pattern(int(part.offering[pattern.row]), content, pattern.times))
+    return patterns
+
+
+def _launches(
+    place: Tier, things: Items, admitted: Admission, patterns: Iterable[Pattern], purses: Floats, waiting: Waiting
+) -> Iterator[Launch]:
+    """A launch for each pattern whose list comes about."""
+    for pattern in patterns:
+        used = np.flatnonzero(pattern.counts)
+        mask = every(admitted.masks[things.mask_of[used]], axis=0)
+        amounts = pattern.counts @ things.demand
+        load = Load(pattern.row, amounts, mask, pattern.times)
+        offerings = launch_list(place, load, purses[place.purse_of[pattern.row]])
+        if not offerings:
+            continue
+        market = place.markets[place.market_of[pattern.row]]
+        shapes = [shape for item in used for shape in things.shapes[item]]
+        yield Launch(
+            pool=market.pool.name,
+            capacity_type=market.shelf.offerings[place.row_of[pattern.row]].capacity_type,
+            offerings=offerings,
+            price=offerings[0].price,
+            requests=Resources(dict(zip(place.resources, amounts.tolist(), strict=True))),
+            nodes=tuple(_pods(things, pattern, waiting) for _ in range(pattern.times)),
+            selected_labels=tuple(sorted({key for shape in shapes for key in waiting.shapes[shape].wish.keys})),
+            labels=market.lane,
+        )
+
+
+def _pods(things: Items, pattern: Pattern, waiting: Waiting) -> tuple[PodKey, ...]:
+    """The pods of one node: each item's from its shapes in turn."""
+    pods: list[PodKey] = []
+    for item in np.flatnonzero(pattern.counts).tolist():
+        wanted = int(pattern.counts[item])
+        for shape in things.shapes[item]:
+            taken = waiting.take(shape, wanted)
+            wanted -= len(taken)
+            pods += taken
+    return tuple(pods)
+
+
+def _bound(
+    visits: Sequence[_Visit], pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting
+) -> int:
+    """Of what went to new nodes.
+
+    Tiers are proven one by one, for weights are a rule. Where limits made pods spill from a tier that
+    could host them, another plan might have spilled others: then all pools are taken as one place.
+    """
+    placed = sum((visit.placed for visit in visits), np.zeros(len(waiting.shapes), dtype=np.int64))
+    if _spilled(visits):
+        return _relaxed(pools, daemon_sets, waiting, placed)
+    return sum(
+        _relaxed(visit.place.pools, daemon_sets, waiting, visit.placed)
+        if any(flexibility.wishes(market) for market in visit.place.markets)
+        else bound(visit.problem, visit.things.counts(visit.placed))
+        for visit in visits
+    )
+
+
+def _spilled(visits: Sequence[_Visit]) -> bool:
+    return any(
+        bool((earlier.hosts & (later.placed > 0)).any())
+        for index, later in enumerate(visits)
+        for earlier in visits[:index]
+    )
+
+
+def _relaxed(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting, placed: Ints) -> int:
+    """A bound for these pods in these pools, whatever their weights and minValues and whatever is spared."""
+    place = tier(pools, waiting.shapes, daemon_sets)
+    admitted = admission(place, waiting.shapes, strict=False)
+    things = items(place, waiting.shapes, np.flatnonzero(placed).tolist(), admitted)
+    return bound(problem(place, things, admitted, strict=False), things.counts(placed))

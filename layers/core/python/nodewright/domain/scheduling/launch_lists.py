@@ -1,0 +1,147 @@
+"""Which offerings go into a launch: a node of the plan is a load, not a type (architecture §7)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.plans import LaunchOffering
+from nodewright.domain.scheduling import flexibility
+from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
+from nodewright.domain.scheduling.offerings import Market
+from nodewright.domain.scheduling.tiers import Tier
+
+MOST_TYPES: Final = 60
+"""Karpenter's cut (karpenter-behaviour §7.1); a longer request is refused by its size."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """What one planned node carries, and how many such nodes there are."""
+
+    planned: int
+    """The tier's row it was planned on."""
+    amounts: Ints
+    mask: Bools
+    """Rows all its pods may use."""
+    times: int
+
+
+def launch_list(place: Tier, load: Load, purse: Floats) -> tuple[LaunchOffering, ...]:
+    """Offerings of one capacity type that hold the load, cheapest first.
+
+    Every type in it counts: the difference between the largest and the planned one is taken from the
+    pool's `purse`, and types that don't fit there are left out. Empty when minValues can't be kept.
+    """
+    choice = _Choice.of(place, load)
+    chosen: list[int] = []
+    usage = place.usage[place.rows(int(place.market_of[load.planned]))].astype(np.float64)
+    counted = usage[choice.planned]
+    for kind in dict.fromkeys(choice.turns()):
+        more = np.maximum(usage[choice.first(kind)] - counted, 0) * load.times
+        if len(chosen) < MOST_TYPES and (more <= purse).all():
+            purse -= more
+            counted = np.maximum(counted, usage[choice.first(kind)])
+            chosen.append(kind)
+    listed = choice.listed(chosen)
+    return choice.offerings(listed) if choice.is_wide(listed) else ()
+
+
+_DEAREST: Final = (13, 10)
+"""At most 1.3 × the planned price."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """The rows of one market that hold a load, all of one capacity type."""
+
+    market: Market
+    planned: int
+    holds: Bools
+    near: Bools
+    """Of those, the ones whose price is right."""
+
+    @classmethod
+    def of(cls, place: Tier, load: Load) -> "_Choice":
+        number = int(place.market_of[load.planned])
+        market, rows = place.markets[number], place.rows(number)
+        planned = load.planned - rows.start
+        fitting = load.mask[rows] & every(place.room[rows] >= load.amounts)
+        holds = fitting & (market.shelf.capacity_types == market.shelf.capacity_types[planned])
+        near = holds & (market.shelf.prices <= _ceiling(market, planned, fitting))
+        near[planned] = True
+        return cls(market, planned, holds, near)
+
+    @property
+    def spot(self) -> bool:
+        return bool(self.market.shelf.capacity_types[self.planned] == "spot")
+
+    def turns(self) -> Iterator[int]:
+        """Types in the order in which they are to get a place in the list; with repetitions."""
+        shelf = self.market.shelf
+        yield int(shelf.type_of[self.planned])
+        yield from self._wanted_for_choice()
+        by_price = self._by_price(self.near)
+        if self.spot:
+            yield from self._first_of_each(by_price)
+        yield from shelf.type_of[by_price].tolist()
+
+    def first(self, kind: int) -> int:
+        """The cheapest row of a type."""
+        rows = self._by_price(self.holds & (self.market.shelf.type_of == kind))
+        return int(rows[0])
+
+    def listed(self, kinds: Iterable[int]) -> Bools:
+        """Rows of these types at the right price; of one too dear for that its cheapest."""
+        shelf = self.market.shelf
+        rows = np.zeros(shelf.rows, dtype=np.bool_)
+        for kind in kinds:
+            own = self.holds & (shelf.type_of == kind)
+            near = own & self.near
+            rows |= near if near.any() else own & (shelf.prices == shelf.prices[own].min())
+        return rows
+
+    def is_wide(self, rows: Bools) -> bool:
+        """Whether these rows keep the pool's minValues."""
+        wishes = flexibility.wishes(self.market).items()
+        return all(flexibility.distinct(self.market, rows, key) >= least for key, least in wishes)
+
+    def offerings(self, rows: Bools) -> tuple[LaunchOffering, ...]:
+        """Cheapest first."""
+        shelf = self.market.shelf
+        listed = ((shelf.types[shelf.type_of[row]].name, shelf.offerings[row]) for row in np.flatnonzero(rows))
+        found = [LaunchOffering(name, offering.zone, offering.price) for name, offering in listed]
+        return tuple(sorted(found, key=lambda each: (each.price, each.instance_type, each.zone)))
+
+    def _by_price(self, rows: Bools) -> Ints:
+        found = np.flatnonzero(rows)
+        return found[np.argsort(self.market.shelf.prices[found], kind="stable")]
+
+    def _wanted_for_choice(self) -> Iterator[int]:
+        """The cheapest type of each new value, of as many values as each minValues asks."""
+        by_price = self._by_price(self.holds)
+        kinds = self.market.shelf.type_of[by_price]
+        for key, least in flexibility.wishes(self.market).items():
+            _, firsts = np.unique(self.market.columns.column(key).codes[by_price], return_index=True)
+            yield from kinds[np.sort(firsts)[:least]].tolist()
+
+    def _first_of_each(self, by_price: Ints) -> Iterator[int]:
+        """The cheapest type of each zone, family and size: where one pool of spot is empty another may not be."""
+        shelf = self.market.shelf
+        names = [shelf.types[kind].name.partition(".") for kind in shelf.type_of[by_price]]
+        zones = [shelf.offerings[row].zone for row in by_price]
+        for values in (zones, [family for family, _, _ in names], [size for _, _, size in names]):
+            firsts = {value: at for at, value in reversed(list(enumerate(values)))}
+            yield from shelf.type_of[by_price[sorted(firsts.values())]].tolist()
+
+
+def _ceiling(market: Market, planned: int, fitting: Bools) -> int:
+    """Spot must not cost more than the cheapest on-demand that would do."""
+    shelf = market.shelf
+    times, per = _DEAREST
+    dearest = int(shelf.prices[planned]) * times // per
+    on_demand = shelf.prices[fitting & (shelf.capacity_types == "on-demand")]
+    if shelf.capacity_types[planned] == "spot" and len(on_demand):
+        return min(dearest, int(on_demand.min()))
+    return dearest

@@ -1,0 +1,175 @@
+"""Greedy packings: which node contents, on which kind of node, how often."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.patterns import fill
+from nodewright.domain.scheduling.pricing import item_prices
+from nodewright.domain.scheduling.problems import Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """`times` nodes of one kind with equal content."""
+
+    row: int
+    counts: Ints
+    """Pods of each item on one node."""
+    times: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """Patterns, what they leave, and what the pools' limits then still allow."""
+
+    patterns: tuple[Pattern, ...]
+    left: Ints
+    remaining: Floats
+    cost: int
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """The smaller the better: pods left, then cost, then nodes."""
+        return (int(self.left.sum()), self.cost, sum(pattern.times for pattern in self.patterns))
+
+
+def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter) -> Packing:
+    """The best of a portfolio; the first that ranks best wins."""
+    best: Packing | None = None
+    for values in item_prices(problem, counts):
+        patterns, finished = _greedy(problem, counts, remaining, values, meter)
+        packing = _settled(problem, patterns, counts, remaining)
+        if best is None or packing.rank < best.rank:
+            best = packing
+        if not finished:
+            break
+    if best is None:
+        raise AssertionError("item_prices yields at least one pricing")
+    return best
+
+
+_STALE_AT_ONCE: Final = 8
+"""Kinds whose filling is worked out anew together: about as dear as one alone."""
+
+
+class _Fillings:
+    """The best known filling of each kind of node and its price per value, kept lazily up to date.
+
+    A filling that needs more pods than are left is stale. Its ratio stays a fair guess from below, so it
+    is worked out anew only when it comes first.
+    """
+
+    def __init__(self, problem: Problem, left: Ints, values: Floats) -> None:
+        self._problem = problem
+        self._values = values
+        self.counts = np.zeros(problem.allowed.shape, dtype=np.int64)
+        self._ratio = np.full(len(problem.prices), np.inf)
+        self._fresh = np.zeros(len(problem.prices), dtype=np.bool_)
+        self._renew(np.arange(len(problem.prices)), left)
+
+    def best(self, left: Ints, affordable: Bools) -> int | None:
+        """The kind with the least price per value, first of equals; None when nothing holds anything."""
+        self._ratio[~affordable] = np.inf
+        self._fresh &= every(self.counts <= left)
+        while True:
+            first = int(np.argmin(self._ratio))
+            if np.isinf(self._ratio[first]):
+                return None
+            if self._fresh[first]:
+                return first
+            order = np.argsort(self._ratio, kind="stable")
+            stale = order[~self._fresh[order] & np.isfinite(self._ratio[order])]
+            self._renew(stale[:_STALE_AT_ONCE], left)
+
+    def _renew(self, rows: Ints, left: Ints) -> None:
+        problem = self._problem
+        self.counts[rows] = fill(problem.room[rows], problem.demand, problem.allowed[rows], left, self._values)
+        worth = self.counts[rows] @ self._values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self._ratio[rows] = np.where(worth > 0, problem.prices[rows] / worth, np.inf)
+        self._fresh[rows] = True
+
+
+def _greedy(
+    problem: Problem, counts: Ints, remaining: Floats, values: Floats, meter: Meter
+) -> tuple[list[Pattern], bool]:
+    """Patterns until nothing is left or fits, and whether the meter let it finish."""
+    left, purses = counts.copy(), remaining.copy()
+    fillings = _Fillings(problem, left, values)
+    patterns: list[Pattern] = []
+    while left.any():
+        if not meter.spend():
+            return patterns, False
+        row = fillings.best(left, _affordable(problem, purses))
+        if row is None:
+            break
+        content = fillings.counts[row].copy()
+        used = content > 0
+        times = min(int((left[used] // content[used]).min()), _times_affordable(problem, purses, row))
+        patterns.append(Pattern(row, content, times))
+        left -= times * content
+        _pay(problem, purses, row, times)
+    return patterns, True
+
+
+def _affordable(problem: Problem, purses: Floats) -> Bools:
+    """Rows of which the limits allow one more."""
+    limited = problem.purse >= 0
+    fits: Bools = ~limited
+    fits[limited] = every(problem.usage[limited] <= purses[problem.purse[limited]])
+    return fits
+
+
+def _times_affordable(problem: Problem, purses: Floats, row: int) -> int:
+    if problem.purse[row] < 0:
+        return _ENDLESS
+    usage = problem.usage[row]
+    used = usage > 0
+    return int((purses[problem.purse[row]][used] // usage[used]).min(initial=_ENDLESS))
+
+
+_ENDLESS: Final = 2**31
+
+
+def _pay(problem: Problem, purses: Floats, row: int, times: int) -> None:
+    if problem.purse[row] >= 0:
+        purses[problem.purse[row]] -= times * problem.usage[row]
+
+
+def _settled(problem: Problem, patterns: Iterable[Pattern], counts: Ints, remaining: Floats) -> Packing:
+    """Every content on the cheapest kind of node that holds it and that the limits allow."""
+    purses = remaining.copy()
+    merged = _merged(patterns)
+    for pattern in merged:
+        _pay(problem, purses, pattern.row, pattern.times)
+    settled = _merged([_cheapest(problem, pattern, purses) for pattern in merged])
+    placed = sum((pattern.times * pattern.counts for pattern in settled), np.zeros_like(counts))
+    cost = sum(pattern.times * int(problem.prices[pattern.row]) for pattern in settled)
+    return Packing(tuple(settled), counts - placed, purses, cost)
+
+
+def _merged(patterns: Iterable[Pattern]) -> list[Pattern]:
+    """Equal contents of one kind as one pattern."""
+    times: dict[tuple[int, bytes], tuple[Ints, int]] = {}
+    for pattern in patterns:
+        key = (pattern.row, pattern.counts.tobytes())
+        times[key] = (pattern.counts, times.get(key, (pattern.counts, 0))[1] + pattern.times)
+    return [Pattern(row, content, many) for (row, _), (content, many) in times.items()]
+
+
+def _cheapest(problem: Problem, pattern: Pattern, purses: Floats) -> Pattern:
+    """Rows are sorted by price, so the first that does is the one."""
+    used = pattern.counts > 0
+    holds = every(problem.room >= pattern.counts @ problem.demand) & every(problem.allowed[:, used])
+    _pay(problem, purses, pattern.row, -pattern.times)
+    for row in np.flatnonzero(holds[: pattern.row]).tolist():
+        if _times_affordable(problem, purses, row) >= pattern.times:
+            _pay(problem, purses, row, pattern.times)
+            return Pattern(row, pattern.counts, pattern.times)
+    _pay(problem, purses, pattern.row, pattern.times)
+    return pattern

@@ -1,0 +1,110 @@
+"""Placing pods on nodes that exist or are on their way, before anything is bought."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.plans import Nomination
+from nodewright.domain.pods import PodKey
+from nodewright.domain.quantities import Resources
+from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.columns import Columns
+from nodewright.domain.scheduling.shapes import Waiting, Wish
+from nodewright.domain.snapshot import Room
+from nodewright.domain.taints import Taint, untolerated
+
+
+def place(rooms: Iterable[Room], waiting: Waiting) -> tuple[Nomination, ...]:
+    """Nominate what fits: initialized nodes first, then by name; in each the large shapes first.
+
+    A pod nominated earlier stays where it is while it still fits (architecture §4, rule 7): a plan that
+    changes its mind with every run buys twice.
+    """
+    ordered = sorted(rooms, key=lambda room: (not room.initialized, room.name))
+    if not ordered or not waiting.shapes:
+        return ()
+    floor = _Floor(ordered, waiting)
+    floor.keep_nominated()
+    floor.fill()
+    return tuple(Nomination(room.name, tuple(pods)) for room, pods in zip(ordered, floor.placed, strict=True) if pods)
+
+
+class _Floor:
+    """Rooms × resources that are still free, and what was placed."""
+
+    def __init__(self, rooms: Sequence[Room], waiting: Waiting) -> None:
+        self._rooms = rooms
+        self._waiting = waiting
+        resources = sorted({resource for shape in waiting.shapes for resource in shape.requests})
+        self._free = _matrix([room.available for room in rooms], resources)
+        self._requests = _matrix([shape.requests for shape in waiting.shapes], resources)
+        self._admitted = _Admitted(rooms, waiting)
+        self.placed: list[list[PodKey]] = [[] for _ in rooms]
+
+    def keep_nominated(self) -> None:
+        """Put pods where they were nominated, where that still holds."""
+        if not any(room.nominated for room in self._rooms):
+            return
+        shape_of = {pod: number for number, shape in enumerate(self._waiting.shapes) for pod in shape.pods}
+        for index, room in enumerate(self._rooms):
+            for pod in room.nominated:
+                shape = shape_of.get(pod)
+                if shape is not None and self._takes(index, shape):
+                    del shape_of[pod]
+                    self._free[index] -= self._requests[shape]
+                    self.placed[index].append(pod)
+        self._waiting.drop({pod for pods in self.placed for pod in pods})
+
+    def fill(self) -> None:
+        """Shape by shape, as many as fit in each room in turn."""
+        left = self._waiting.left
+        for shape, request in enumerate(self._requests):
+            fits = np.where(self._admitted(shape), _times(self._free, request), 0)
+            before = np.cumsum(fits) - fits
+            taken = np.clip(left[shape] - before, 0, fits)
+            self._free -= taken[:, None] * request
+            for index in np.flatnonzero(taken).tolist():
+                self.placed[index].extend(self._waiting.take(shape, int(taken[index])))
+
+    def _takes(self, index: int, shape: int) -> bool:
+        fits = _times(self._free[index : index + 1], self._requests[shape])[0] > 0
+        return bool(fits and self._admitted(shape)[index])
+
+
+class _Admitted:
+    """Rooms that each shape may use by labels and taints, each wish judged once."""
+
+    def __init__(self, rooms: Sequence[Room], waiting: Waiting) -> None:
+        self._columns = Columns.of([room.labels for room in rooms])
+        taints: dict[tuple[Taint, ...], int] = {}
+        self._taints_of = np.array([taints.setdefault(room.taints, len(taints)) for room in rooms])
+        self._taints = tuple(taints)
+        self._shapes = waiting.shapes
+        self._known: dict[Wish, Bools] = {}
+
+    def __call__(self, shape: int) -> Bools:
+        wish = self._shapes[shape].wish
+        if wish not in self._known:
+            self._known[wish] = self._judge(wish)
+        return self._known[wish]
+
+    def _judge(self, wish: Wish) -> Bools:
+        borne = np.array([not untolerated(wish.tolerations, taints) for taints in self._taints])
+        mask: Bools = borne[self._taints_of] & self._columns.admits_any(wish.alternatives)
+        return mask
+
+
+def _matrix(rows: Sequence[Resources], resources: Sequence[str]) -> Ints:
+    matrix = [[row.get(resource) for resource in resources] for row in rows]
+    return np.array(matrix, dtype=np.int64).reshape(len(rows), len(resources))
+
+
+def _times(free: Ints, request: Ints) -> Ints:
+    """How often each room holds the request; never less than nothing."""
+    asked = request > 0
+    times: Ints = (np.maximum(free[:, asked], 0) // request[asked]).min(axis=1, initial=_ENDLESS)
+    return times
+
+
+_ENDLESS: Final = 2**31
