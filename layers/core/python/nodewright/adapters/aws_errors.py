@@ -11,6 +11,7 @@ from botocore.exceptions import (
 from botocore.exceptions import (
     ConnectionError as BotoConnectionError,
 )
+from botocore.parsers import ResponseParserError
 
 from nodewright.application.errors import (
     ConflictError,
@@ -50,7 +51,7 @@ def outside(what: str) -> Iterator[None]:
         yield
     except ClientError as error:
         raise translate(error, what) from error
-    except (BotoConnectionError, HTTPClientError) as error:
+    except (BotoConnectionError, HTTPClientError, ResponseParserError) as error:
         raise UnavailableError(f"{what}: {error}") from error
     except BotoCoreError as error:
         raise RefusedError(f"{what}: {error}") from error

@@ -122,6 +122,8 @@ def to_domain(kind: type, value: object) -> object:
     """Msgspec's hook, the other way."""
     if kind is Resources and isinstance(value, Mapping):
         return Resources(value)
+    if kind is object:
+        return value
     raise NotImplementedError(f"{kind.__name__} has no place in the table")
 
 

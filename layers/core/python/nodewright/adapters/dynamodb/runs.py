@@ -15,16 +15,16 @@ class Runs(Section):
     def last_run(self, cluster: str, duty: Duty) -> datetime | None:
         """When the duty's last snapshot was taken."""
         item = self._table.get(keys.run(cluster, duty))
-        return read_moment(item, "snapshot") if item else None
+        return read_moment(item, "taken_at") if item else None
 
     def set_last_run(self, cluster: str, duty: Duty, snapshot: datetime) -> None:
         """Only ever later: a run that was overtaken doesn't turn it back."""
         try:
             self._table.update(
                 keys.run(cluster, duty),
-                "SET snapshot = :snapshot",
-                "attribute_not_exists(snapshot) OR snapshot < :snapshot",
-                {":snapshot": moment(snapshot)},
+                "SET taken_at = :taken",
+                "attribute_not_exists(taken_at) OR taken_at < :taken",
+                {":taken": moment(snapshot)},
             )
         except ConflictError:
             return

@@ -103,6 +103,8 @@ class InMemoryFleet:
         return replace(known[1], instances=tuple(self.instances[i.id] for i in known[1].instances))
 
     def _buy(self, request: FleetRequest) -> FleetAnswer:
+        if request.capacity_type == "reserved":
+            raise RefusedError("capacity reservations can't be launched into yet; leave `reserved` out of the pool")
         missing = [t.template_name for t in request.templates if t.template_name not in self.templates]
         if missing:
             raise RefusedError(f"launch {request.launch_id}: no launch template {', '.join(missing)}")

@@ -1,0 +1,84 @@
+"""Manifests as JSON, sound ones by default; each function takes what is to be different."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+SEED_ONE = Path(__file__).parents[2] / "data" / "seed_one"
+
+Json = dict[str, object]
+
+
+def seed_one(name: str) -> Json:
+    """One manifest of the first seed, as it stands there."""
+    raw: Json = yaml.safe_load((SEED_ONE / f"{name}.yaml").read_text())
+    return raw
+
+
+def node_pool(
+    *,
+    node: Mapping[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
+    metadata: Mapping[str, object] | None = None,
+    version: str = "v1",
+    **spec: object,
+) -> Json:
+    """A NodePool; `node` is merged into template.spec."""
+    template_spec: Json = {
+        "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+        "requirements": [],
+        **(node or {}),
+    }
+    template: Json = {"metadata": {"labels": dict(labels or {})}, "spec": template_spec}
+    return {
+        "apiVersion": f"karpenter.sh/{version}",
+        "kind": "NodePool",
+        "metadata": {"name": "default", **(metadata or {})},
+        "spec": {"template": template, **spec},
+    }
+
+
+def node_class(
+    *, metadata: Mapping[str, object] | None = None, version: str = "v1", **spec: object
+) -> Json:
+    """An EC2NodeClass; a field given as None is left out."""
+    sound: Json = {
+        "amiSelectorTerms": [{"alias": "al2023@latest"}],
+        "subnetSelectorTerms": [{"tags": {"team": "a"}}],
+        "securityGroupSelectorTerms": [{"id": "sg-1"}],
+        "role": "node",
+    }
+    return {
+        "apiVersion": f"karpenter.k8s.aws/{version}",
+        "kind": "EC2NodeClass",
+        "metadata": {"name": "default", **(metadata or {})},
+        "spec": {name: value for name, value in {**sound, **spec}.items() if value is not None},
+    }
+
+
+def requirement(key: str, operator: str, *values: str) -> Json:
+    """A requirement entry."""
+    return {"key": key, "operator": operator} | ({"values": list(values)} if values else {})
+
+
+def pod(*, metadata: Mapping[str, object] | None = None, status: Mapping[str, object] | None = None, **spec: object) -> Json:
+    """A Pod of one container that asks for little."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web-1", "namespace": "shop", "uid": "u-1", **(metadata or {})},
+        "spec": {"containers": [container()], **spec},
+        "status": {"phase": "Pending", **(status or {})},
+    }
+
+
+def container(requests: Mapping[str, object] | None = None, **more: object) -> Json:
+    """A container."""
+    return {"name": "app", "resources": {"requests": dict(requests or {"cpu": "100m"})}, **more}
+
+
+def required_terms(*terms: Mapping[str, object]) -> Json:
+    """An affinity of these required node selector terms."""
+    required = {"nodeSelectorTerms": list(terms)}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
