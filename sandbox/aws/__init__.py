@@ -1,0 +1,1 @@
+"""AWS on one machine: moto behind a gateway of our own, with what moto leaves out put right."""

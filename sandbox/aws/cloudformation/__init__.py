@@ -1,0 +1,5 @@
+"""CloudFormation as far as a stack of ours needs it: moto's own, the types it skips, and updates that keep what must stay."""
+
+from sandbox.aws.cloudformation.engine import CloudFormation
+
+__all__ = ["CloudFormation"]
