@@ -18,9 +18,10 @@ import urllib3
 from sandbox.controlplane import binaries, components
 from sandbox.controlplane.authenticator import Authenticator, Verify
 from sandbox.controlplane.client import ApiError, Client, NotFoundError, Object, wait_until
+from sandbox.controlplane.inventory import inventory
 from sandbox.controlplane.pki import Authority
 from sandbox.controlplane.processes import Processes, free_ports, own_environment
-from sandbox.controlplane.reset import inventory, reset
+from sandbox.controlplane.reset import reset
 
 _START_SECONDS = 90.0
 _FOREVER_SECONDS = 100_000_000
@@ -115,7 +116,10 @@ class ControlPlane:
         self._kept = frozenset(item.uid for item in inventory(self.client))
 
     def reset(self) -> None:
-        """Delete all that has come since the last checkpoint: nodes, pods, custom resources, webhooks, namespaces."""
+        """Delete all that has come since the last checkpoint: nodes, pods, custom resources, webhooks, namespaces.
+
+        Events about what is being deleted may still come in for some seconds afterwards.
+        """
         self._processes.check()
         reset(self.client, self._kept)
 

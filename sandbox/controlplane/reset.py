@@ -2,11 +2,11 @@
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from sandbox.controlplane.client import MERGE, ApiError, Client, Object
+from sandbox.controlplane.inventory import Item, inventory
 from sandbox.controlplane.resources import Resource
 
 # Admission goes first, so that no webhook of a dead test is called any more; then what makes other objects.
@@ -14,43 +14,8 @@ _FIRST = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 _MAKERS = ("cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicasets", "replicationcontrollers")
 # These wait for what is inside them.
 _LAST = ("customresourcedefinitions", "namespaces")
-# Made again by the control plane whenever they are gone, or a second view of the same objects.
-_LEFT_ALONE = {("", "componentstatuses"), ("events.k8s.io", "events"), ("networking.k8s.io", "ipaddresses")}
-_ALWAYS_THERE = {("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")}
-_BOOKKEEPING = {("kube-system", "serviceaccounts"), ("kube-system", "leases")}
-_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _AT_ONCE: Object = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 _THREADS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One object that is there."""
-
-    resource: Resource
-    namespace: str
-    name: str
-    uid: str
-    finalizers: bool
-    terminating: bool
-
-    @property
-    def collection(self) -> tuple[Resource, str]:
-        """What it can be deleted together with."""
-        return self.resource, self.namespace
-
-    @property
-    def is_bookkeeping(self) -> bool:
-        """Made again whenever it is deleted, so never in the way and never to be waited for."""
-        plural = self.resource.plural
-        return (plural, self.name) in _ALWAYS_THERE or (self.namespace, plural) in _BOOKKEEPING
-
-
-def inventory(client: Client) -> list[Item]:
-    """Everything in the cluster that can be deleted."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        found = pool.map(lambda resource: list(_items(client, resource)), _deletable(client))
-        return [item for items in found for item in items]
 
 
 def reset(client: Client, kept: frozenset[str], seconds: float = 60.0) -> None:
@@ -61,13 +26,28 @@ def reset(client: Client, kept: frozenset[str], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while True:
         there = inventory(client)
-        left = [item for item in there if item.uid not in kept and not item.is_bookkeeping]
+        left = _to_delete(there, kept)
         if not left:
             return
         if time.monotonic() > deadline:
             names = ", ".join(f"{item.resource.kind} {item.namespace}/{item.name}" for item in left[:10])
             raise TimeoutError(f"{len(left)} objects were still there after {seconds:g} s: {names}")
         _sweep(client, left, _shared(there, left))
+
+
+def _to_delete(there: list[Item], kept: frozenset[str]) -> list[Item]:
+    """All that isn't kept; the control plane's own bookkeeping only in namespaces that go."""
+    new = [item for item in there if item.uid not in kept]
+    going = {item.name for item in new if item.is_namespace}
+    return [item for item in new if not item.is_bookkeeping or item.namespace in going]
+
+
+def _shared(there: list[Item], left: list[Item]) -> set[tuple[Resource, str]]:
+    """Collections that can't be deleted as a whole: something in them stays, or the API doesn't offer it."""
+    leaving = {item.uid for item in left}
+    return {
+        item.collection for item in there if item.uid not in leaving or "deletecollection" not in item.resource.verbs
+    }
 
 
 def _sweep(client: Client, items: list[Item], shared: set[tuple[Resource, str]]) -> None:
@@ -81,17 +61,9 @@ def _sweep(client: Client, items: list[Item], shared: set[tuple[Resource, str]])
             list(pool.map(lambda item: _delete(client, item), single))
         held = [item for item in items if item.terminating and item.finalizers and item.resource.plural not in _LAST]
         list(pool.map(lambda item: _release(client, item), held))
-    if all(item.terminating for item in items):
-        # Only controllers can bring this further now (namespaces, CRDs).
-        time.sleep(0.05)
-
-
-def _shared(there: list[Item], left: list[Item]) -> set[tuple[Resource, str]]:
-    """Collections that can't be deleted as a whole: something in them stays, or the API doesn't offer it."""
-    leaving = {item.uid for item in left}
-    return {
-        item.collection for item in there if item.uid not in leaving or "deletecollection" not in item.resource.verbs
-    }
+        full = {item.namespace for item in items}
+        empty = [item for item in items if item.is_namespace and item.terminating and item.name not in full]
+        list(pool.map(lambda item: _finalize(client, item), empty))
 
 
 def _stages(items: list[Item]) -> Iterator[list[Item]]:
@@ -101,35 +73,6 @@ def _stages(items: list[Item]) -> Iterator[list[Item]]:
     ordered = {*_FIRST, *_MAKERS, *_LAST}
     yield [item for item in items if item.resource.plural not in ordered]
     yield [item for item in items if item.resource.plural in _LAST]
-
-
-def _deletable(client: Client) -> Iterable[Resource]:
-    for resource in client.resources():
-        if {"list", "delete"} <= resource.verbs and (resource.group, resource.plural) not in _LEFT_ALONE:
-            yield resource
-
-
-def _items(client: Client, resource: Resource) -> Iterator[Item]:
-    try:
-        answer = client.request("GET", resource.path(None), accept=_METADATA_ONLY)
-    except ApiError as error:
-        # A CRD may go between discovery and this call.
-        if error.status in {404, 405}:
-            return
-        raise
-    for found in answer["items"] or ():
-        yield _read(resource, found["metadata"])
-
-
-def _read(resource: Resource, metadata: Object) -> Item:
-    return Item(
-        resource,
-        metadata.get("namespace", ""),
-        metadata["name"],
-        metadata["uid"],
-        finalizers=bool(metadata.get("finalizers")),
-        terminating="deletionTimestamp" in metadata,
-    )
 
 
 def _delete_collection(client: Client, resource: Resource, namespace: str) -> None:
@@ -144,6 +87,17 @@ def _delete(client: Client, item: Item) -> None:
 def _release(client: Client, item: Item) -> None:
     patch = {"metadata": {"finalizers": None, "uid": item.uid}}
     _call(client, "PATCH", item.resource.path(item.namespace, item.name), patch)
+
+
+def _finalize(client: Client, item: Item) -> None:
+    """Do the namespace controller's part, for it waits 5 s before it looks; the namespace is empty."""
+    finalized = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": item.name, "uid": item.uid},
+        "spec": {"finalizers": []},
+    }
+    _call(client, "PUT", item.resource.path(None, item.name, "finalize"), finalized)
 
 
 def _call(client: Client, method: str, path: str, body: Object) -> None:

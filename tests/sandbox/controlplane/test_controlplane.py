@@ -8,8 +8,8 @@ import pytest
 from sandbox.controlplane import Client, ControlPlane
 from sandbox.controlplane.client import ConflictError, NotFoundError, Object, wait_until
 from sandbox.controlplane.components import KWOK_ANNOTATION
+from sandbox.controlplane.inventory import inventory
 from sandbox.controlplane.processes import ProcessError
-from sandbox.controlplane.reset import inventory
 
 pytestmark = pytest.mark.sandbox
 
@@ -82,8 +82,19 @@ def condition(found: Object, kind: str) -> str:
     return next((each["status"] for each in found["status"].get("conditions", ()) if each["type"] == kind), "")
 
 
-def failed_scheduling(client: Client, namespace: str = "default") -> list[Object]:
-    return client.objects("events.k8s.io/v1", "Event", namespace, fields="reason=FailedScheduling")
+def failed_scheduling(client: Client, prefix: str) -> list[Object]:
+    events = client.objects("events.k8s.io/v1", "Event", "default", fields="reason=FailedScheduling")
+    return [event for event in events if event["regarding"]["name"].startswith(prefix)]
+
+
+def marked_pods(client: Client, prefix: str) -> set[str]:
+    return {event["regarding"]["name"] for event in failed_scheduling(client, prefix)}
+
+
+def lasting(client: Client) -> set[tuple[str, str, str]]:
+    """All objects but bookkeeping and events: controllers still report on what has just been deleted."""
+    there = [item for item in inventory(client) if not item.is_bookkeeping and item.resource.kind != "Event"]
+    return {(item.resource.kind, item.namespace, item.name) for item in there}
 
 
 def as_user(plane: ControlPlane, token: str) -> Client:
@@ -102,8 +113,9 @@ def test_kubectl_works_with_the_kubeconfig(plane: ControlPlane) -> None:
 
 def test_pods_wait_with_an_event_until_there_is_a_node(client: Client) -> None:
     client.apply(deployment())
-    events = wait_until(lambda: found if len(found := failed_scheduling(client)) == 3 else None, "3 events")
-    assert {event["note"] for event in events} == {"no nodes available to schedule pods"}
+    wait_until(lambda: len(marked_pods(client, "web-")) == 3, "3 pods with an event")
+    notes = {event["note"] for event in failed_scheduling(client, "web-")}
+    assert notes == {"no nodes available to schedule pods"}
     assert {pod["status"]["phase"] for pod in client.objects("v1", "Pod", "default")} == {"Pending"}
 
     client.create(node())
@@ -146,7 +158,7 @@ def test_a_node_that_falls_silent_is_noticed(plane: ControlPlane, client: Client
 
 def test_a_thousand_pods_reach_the_scheduler(client: Client) -> None:
     client.apply(deployment("crowd", replicas=1000))
-    wait_until(lambda: len(failed_scheduling(client)) >= 1000, "1,000 events", seconds=120, pause=0.5)
+    wait_until(lambda: len(marked_pods(client, "crowd-")) == 1000, "1,000 pods with an event", seconds=120, pause=0.5)
 
 
 def test_a_token_is_whoever_the_webhook_says(plane: ControlPlane) -> None:
@@ -204,7 +216,7 @@ def test_a_watch_tells_what_is_there_and_what_changes(client: Client) -> None:
 
 def test_reset_leaves_nothing(plane: ControlPlane) -> None:
     client = plane.client
-    before = {item.uid for item in inventory(client) if not item.is_bookkeeping}
+    before = lasting(client)
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}}, CRD, WEBHOOK, deployment())
     client.apply(deployment("elsewhere"), namespace="other")
     held = node()
@@ -214,8 +226,7 @@ def test_reset_leaves_nothing(plane: ControlPlane) -> None:
 
     plane.reset()
 
-    left = [(item.resource.kind, item.name) for item in inventory(client) if not item.is_bookkeeping]
-    assert {item.uid for item in inventory(client) if not item.is_bookkeeping} == before, left
+    assert lasting(client) == before
 
 
 def test_reset_returns_to_the_last_checkpoint(plane: ControlPlane) -> None:
