@@ -26,9 +26,6 @@ _log = logging.getLogger(__name__)
 
 # A receive waits this long, so a stop takes no longer.
 _WAIT_SECONDS = 1
-# moto looks at a FIFO queue's locked groups once, when a receive begins: a waiting one would not see the group that
-# becomes free. So while a group is in flight the queue is asked again and again, at once when a batch ends.
-_RECEIVE_AGAIN_SECONDS = 0.05
 _ERROR_PAUSE_SECONDS = 0.2
 _SQS_MAXIMUM = 10
 
@@ -83,23 +80,20 @@ class Poller:
         """Messages are received only when a worker can take them: their visibility timeout runs from then on."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping or self._in_flight < self._width)
-            if self._queue.fifo and self._in_flight and not self._stopping:
-                self._changed.wait(_RECEIVE_AGAIN_SECONDS)
             return not self._stopping
 
     def _receive(self) -> list[Json]:
-        wait = 0 if self._queue.fifo and self._in_flight else _WAIT_SECONDS
-        messages = self._receive_once(self.source.batch_size, wait)
+        messages = self._receive_once(self.source.batch_size)
         until = time.monotonic() + self.source.window_seconds
         while messages and len(messages) < self.source.batch_size and time.monotonic() < until and not self._stopping:
-            messages += self._receive_once(self.source.batch_size - len(messages), _WAIT_SECONDS)
+            messages += self._receive_once(self.source.batch_size - len(messages))
         return messages
 
-    def _receive_once(self, number: int, wait_seconds: int) -> list[Json]:
+    def _receive_once(self, number: int) -> list[Json]:
         answer = self._sqs.receive_message(
             QueueUrl=self._queue.url,
             MaxNumberOfMessages=min(number, _SQS_MAXIMUM),
-            WaitTimeSeconds=wait_seconds,
+            WaitTimeSeconds=_WAIT_SECONDS,
             MessageSystemAttributeNames=["All"],
             MessageAttributeNames=["All"],
         )

@@ -1,6 +1,7 @@
-"""One moto server for all of these tests; each test deploys a stack of its own to it."""
+"""One emulated AWS, in a process of its own, for all of these tests; each test deploys a stack of its own to it."""
 
-import threading
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -8,15 +9,14 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
-from werkzeug.serving import make_server
 
-from sandbox.lambdas import Lambdas, moto_patch
 from sandbox.lambdas.deployed import client
 from sandbox.lambdas.interpreter import current_runtime
-from sandbox.lambdas.lineage import lineage_middleware
+from sandbox.lambdas.lambdas import Lambdas
 from sandbox.lambdas.outcome import Json
 from tests.sandbox.lambdas.stack import BUCKET, REGION, deploy, synthesize
+
+_ROOT = Path(__file__).parents[3]
 
 
 class Running(Protocol):
@@ -27,18 +27,12 @@ class Running(Protocol):
 
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[str]:
-    moto_patch.install()
-    app = lineage_middleware(DomainDispatcherApplication(create_backend_app))
-    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=MotoRequestHandler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    s3 = client("s3", address, REGION)
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
-    yield address
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    command = [sys.executable, "-m", "tests.sandbox.lambdas.aws_process", REGION, BUCKET]
+    with subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        yield process.stdout.readline().strip()
+        process.stdin.close()
 
 
 @pytest.fixture

@@ -114,11 +114,8 @@ def deploy(stack: Stack, endpoint: str) -> None:
         body = _zip(stack.cdk_out / asset["source"]["path"])
         for destination in asset["destinations"].values():
             s3.put_object(Bucket=BUCKET, Key=destination["objectKey"], Body=body)
-    # Plain moto's CloudFormation knows no HTTP APIs, and nothing of them is looked up in the deployed stack.
-    resources = stack.template["Resources"].items()
-    known = {name: each for name, each in resources if not each["Type"].startswith("AWS::ApiGatewayV2::")}
     cloudformation = client("cloudformation", endpoint, REGION)
-    cloudformation.create_stack(StackName=stack.name, TemplateBody=json.dumps({"Resources": known}))
+    cloudformation.create_stack(StackName=stack.name, TemplateBody=json.dumps(stack.template))
 
 
 def _asset(path: str, object_key: str) -> Json:

@@ -8,7 +8,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sandbox.controlplane.pki import Authority
-from sandbox.lambdas import Lambdas, Tls
+from sandbox.lambdas.api_gateway import Tls
+from sandbox.lambdas.lambdas import Lambdas
 from sandbox.lambdas.outcome import Json
 from tests.sandbox.lambdas.conftest import Running
 from tests.sandbox.lambdas.stack import function, http_api

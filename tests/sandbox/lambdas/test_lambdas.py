@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lambdas import moto_patch
-from sandbox.lambdas.deployed import NotDeployed, client
+from sandbox.lambdas.deployed import NotDeployed
 from sandbox.lambdas.interpreter import current_runtime
 from sandbox.lambdas.lambdas import Lambdas
 from tests.sandbox.lambdas.conftest import Running, credentials, eventually
@@ -221,19 +220,3 @@ def test_stopping_ends_a_running_function(running: Running) -> None:
         assert eventually(lambda: any("asleep" in line for line in lambdas.logs("Sleep")))
         lambdas.stop()
         assert waiting.result().error_type == "Runtime.ExitError"
-
-
-def test_an_event_put_through_the_api_reaches_the_rules_once(running: Running, endpoint: str) -> None:
-    code = 'import json\ndef handler(event, context):\n    print(json.dumps({"got": event["detail"]}))\n'
-    resources = {
-        "Hear": function(code),
-        "Ours": rule({"Arn": arn_of("Hear")}, EventPattern={"source": ["mine"]}),
-        "Minute": rule({"Arn": arn_of("Hear")}, ScheduleExpression="rate(1 day)"),
-    }
-    lambdas = running(resources)
-    end = moto_patch.forward_events(lambdas.put_event)
-    entry = {"Source": "mine", "DetailType": "t", "Detail": '{"a": 1}'}
-    answer = client("events", endpoint, REGION).put_events(Entries=[entry, {**entry, "Source": "other"}])
-    end()
-    assert answer["FailedEntryCount"] == 0
-    assert eventually(lambda: lambdas.log_records("Hear") == [{"got": {"a": 1}}])
