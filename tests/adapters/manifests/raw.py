@@ -39,9 +39,7 @@ def node_pool(
     }
 
 
-def node_class(
-    *, metadata: Mapping[str, object] | None = None, version: str = "v1", **spec: object
-) -> Json:
+def node_class(*, metadata: Mapping[str, object] | None = None, version: str = "v1", **spec: object) -> Json:
     """An EC2NodeClass; a field given as None is left out."""
     sound: Json = {
         "amiSelectorTerms": [{"alias": "al2023@latest"}],
@@ -62,13 +60,19 @@ def requirement(key: str, operator: str, *values: str) -> Json:
     return {"key": key, "operator": operator} | ({"values": list(values)} if values else {})
 
 
-def pod(*, metadata: Mapping[str, object] | None = None, status: Mapping[str, object] | None = None, **spec: object) -> Json:
-    """A Pod of one container that asks for little."""
+def pod(
+    fields: Mapping[str, object] | None = None,
+    *,
+    metadata: Mapping[str, object] | None = None,
+    status: Mapping[str, object] | None = None,
+    **spec: object,
+) -> Json:
+    """A Pod of one container that asks for little; `fields` and keywords are merged into its spec."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "web-1", "namespace": "shop", "uid": "u-1", **(metadata or {})},
-        "spec": {"containers": [container()], **spec},
+        "spec": {"containers": [container()], **(fields or {}), **spec},
         "status": {"phase": "Pending", **(status or {})},
     }
 

@@ -29,8 +29,8 @@ _EXPIRES_SECONDS: Final = 60
 class EksTokens:
     """Tokens of our own role, kept while they are good."""
 
+    session: boto3.Session
     region: str
-    session: boto3.Session = field(default_factory=boto3.Session)
     now: Callable[[], float] = time.time
     """Seconds of the wall clock: a frozen Lambda container's monotonic one may stand still."""
     _client: "STSClient | None" = field(default=None, init=False)

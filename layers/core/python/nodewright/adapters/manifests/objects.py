@@ -81,9 +81,9 @@ def read_page(body: bytes, raw_type: type[R], read: Callable[[R], T]) -> Page[T]
     """One page as the API server sent it."""
     try:
         page = _list_decoder(raw_type).decode(body)
+        return Page(tuple(map(read, page.items or ())), page.metadata.next_page)
     except msgspec.ValidationError:
         return _read_one_by_one(body, raw_type, read)
-    return Page(tuple(map(read, page.items or ())), page.metadata.next_page)
 
 
 def read_dicts(body: bytes) -> Page[dict[str, object]]:

@@ -18,8 +18,8 @@ class _Spread(msgspec.Struct, rename="camel"):
 
 
 class _Volume(msgspec.Struct, rename="camel"):
-    persistent_volume_claim: msgspec.Raw | None = None
-    ephemeral: msgspec.Raw | None = None
+    persistent_volume_claim: dict[str, object] | None = None
+    ephemeral: dict[str, object] | None = None
 
 
 class _Port(msgspec.Struct, rename="camel"):

@@ -1,0 +1,59 @@
+from nodewright.adapters.manifests.configuration import Configuration, read_configuration
+from tests.adapters.manifests.raw import Json, node_class, node_pool
+
+
+def pool(name: str, max_pods: int | None = None, node_class: str = "default") -> Json:
+    kubelet = {"kubelet": {"maxPods": max_pods}} if max_pods else {}
+    node = {"nodeClassRef": {"name": node_class}, **kubelet}
+    return node_pool(version="v1beta1", metadata={"name": name}, node=node)
+
+
+def max_pods(configuration: Configuration) -> dict[str, int | None]:
+    """By pool, of the class it ends up with."""
+    classes = {c.name: c for c in configuration.node_classes}
+    return {p.name: classes[p.node_class].kubelet.max_pods for p in configuration.pools}
+
+
+def test_kubelet_settings_of_a_v1beta1_pool_go_to_its_class() -> None:
+    read = read_configuration([pool("a", max_pods=30)], [node_class(version="v1beta1")])
+    assert [c.name for c in read.node_classes] == ["default"]
+    assert max_pods(read) == {"a": 30}
+    assert read.warnings == ()
+
+
+def test_pools_that_agree_share_their_class() -> None:
+    read = read_configuration([pool("a", max_pods=30), pool("b", max_pods=30)], [node_class()])
+    assert [c.name for c in read.node_classes] == ["default"]
+    assert max_pods(read) == {"a": 30, "b": 30}
+
+
+def test_pools_that_differ_get_a_copy_of_the_class_each_and_a_warning() -> None:
+    read = read_configuration([pool("a", max_pods=30), pool("b", max_pods=50), pool("c")], [node_class()])
+    assert [c.name for c in read.node_classes] == ["default", "default.a", "default.b"]
+    assert max_pods(read) == {"a": 30, "b": 50, "c": None}
+    (warning,) = read.warnings
+    assert (warning.object, warning.path) == ("EC2NodeClass/default", "spec.kubelet")
+    assert "default.a, default.b" in warning.message
+
+
+def test_the_class_s_own_settings_hold_where_no_pool_has_any() -> None:
+    read = read_configuration([node_pool()], [node_class(kubelet={"maxPods": 20})])
+    assert max_pods(read) == {"default": 20}
+
+
+def test_a_pool_whose_class_is_missing_is_still_a_pool() -> None:
+    read = read_configuration([pool("a", node_class="gone")], [node_class()])
+    assert [p.node_class for p in read.pools] == ["gone"]
+
+
+def test_pools_and_classes_come_sorted_whatever_order_the_api_server_has() -> None:
+    classes = [node_class(metadata={"name": name}) for name in "ba"]
+    read = read_configuration([pool("d", node_class="a"), pool("c", node_class="b"), pool("b"), pool("a")], classes)
+    assert [p.name for p in read.pools] == ["a", "b", "c", "d"]
+    assert [c.name for c in read.node_classes] == ["a", "b"]
+
+
+def test_one_bad_pool_leaves_the_others_alone() -> None:
+    read = read_configuration([node_pool(weight=-1), pool("a")], [node_class()])
+    assert [p.name for p in read.pools] == ["a"]
+    assert [w.object for w in read.warnings] == ["NodePool/default"]

@@ -1,0 +1,257 @@
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from nodewright.adapters.manifests.objects import ManifestError
+from nodewright.adapters.manifests.pod_specs import PodSpecs
+from nodewright.adapters.manifests.pods import read_pod, read_pods
+from nodewright.domain.pods import Owner, PodKey
+from nodewright.domain.taints import Toleration
+from tests.adapters.manifests.raw import Json, container, pod, required_terms
+
+ARM: Json = {"key": "kubernetes.io/arch", "operator": "In", "values": ["arm64"]}
+AMD: Json = {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}
+FOREVER = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def test_a_pod_is_read_field_by_field() -> None:
+    read = read_pod(
+        pod(
+            metadata={
+                "labels": {"app": "web"},
+                "creationTimestamp": "2026-01-02T03:04:05Z",
+                "deletionTimestamp": "2026-01-02T04:04:05Z",
+                "ownerReferences": [
+                    {"kind": "Service", "name": "s", "uid": "1"},
+                    {"kind": "ReplicaSet", "name": "web", "uid": "2", "controller": True},
+                ],
+            },
+            status={
+                "phase": "Running",
+                "nominatedNodeName": "n-2",
+                "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}],
+            },
+            schedulerName="mine",
+            priority=7,
+            schedulingGates=[{"name": "hold"}],
+            tolerations=[{"key": "gpu", "operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 3}, {}],
+        )
+    )
+    assert read.key == PodKey("shop", "web-1")
+    assert (read.uid, read.labels, read.phase, read.priority) == ("u-1", {"app": "web"}, "Running", 7)
+    assert read.created == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert read.owner == Owner("ReplicaSet", "web", "2")
+    assert (read.scheduler_name, read.nominated_node_name, read.node_name) == ("mine", "n-2", "")
+    assert read.gated
+    assert read.terminating
+    assert read.unschedulable
+    assert read.tolerations == (Toleration("gpu", "Exists", "", "NoSchedule"), Toleration())
+    assert dict(read.requests) == {"cpu": 100, "pods": 1}
+    assert read.problems == ()
+
+
+def test_a_pod_that_asks_for_nothing_in_particular_fits_any_node() -> None:
+    (anything,) = read_pod(pod()).alternatives
+    assert len(anything) == 0
+
+
+def test_limits_stand_in_for_missing_requests() -> None:
+    limits = {"cpu": "0.25", "memory": "0.5Gi"}
+    read = read_pod(pod(containers=[{"resources": {"limits": limits, "requests": {"cpu": "100m"}}}]))
+    assert dict(read.requests) == {"cpu": 100, "memory": 2**29, "pods": 1}
+
+
+def test_sidecars_run_beside_later_init_containers() -> None:
+    ship = container({"cpu": "200m", "memory": "128Mi"}, restartPolicy="Always")
+    migrate = container({"cpu": "900m", "memory": "256Mi"})
+    app = container({"cpu": "500m", "memory": "512Mi"})
+    read = read_pod(pod(containers=[app], initContainers=[ship, migrate], overhead={"cpu": "250m"}))
+    assert dict(read.requests) == {"cpu": 1350, "memory": 640 * 2**20, "pods": 1}
+
+
+def test_pod_level_requests_replace_what_they_name() -> None:
+    read = read_pod(pod(containers=[container({"cpu": "1", "memory": "1Gi"})], resources={"requests": {"cpu": "2"}}))
+    assert dict(read.requests) == {"cpu": 2000, "memory": 2**30, "pods": 1}
+
+
+def test_the_node_selector_holds_in_every_alternative() -> None:
+    read = read_pod(
+        pod(
+            nodeSelector={"team": "a"},
+            affinity=required_terms({"matchExpressions": [ARM]}, {"matchExpressions": [AMD]}),
+        )
+    )
+    arm, amd = read.alternatives
+    assert arm.admits({"team": "a", "kubernetes.io/arch": "arm64"})
+    assert amd.admits({"team": "a", "kubernetes.io/arch": "amd64"})
+    assert not arm.admits({"kubernetes.io/arch": "arm64"})
+
+
+def test_preferred_affinity_is_no_constraint() -> None:
+    preferred = [{"weight": 1, "preference": {"matchExpressions": [ARM]}}]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    (anything,) = read_pod(pod(affinity=affinity)).alternatives
+    assert len(anything) == 0
+
+
+def test_old_label_keys_keep_working() -> None:
+    read = read_pod(pod(nodeSelector={"karpenter.sh/provisioner-name": "default", "beta.kubernetes.io/arch": "arm64"}))
+    assert set(read.alternatives[0]) == {"karpenter.sh/nodepool", "kubernetes.io/arch"}
+
+
+def test_the_old_annotation_against_eviction_keeps_working() -> None:
+    read = read_pod(pod(metadata={"annotations": {"karpenter.sh/do-not-evict": "true", "a": "b"}}))
+    assert read.annotations["karpenter.sh/do-not-disrupt"] == "true"
+    assert read.annotations["a"] == "b"
+
+
+def test_an_empty_list_of_terms_matches_no_node() -> None:
+    read = read_pod(pod(affinity=required_terms()))
+    assert read.alternatives == ()
+    assert "matches no node" in read.problems[0]
+
+
+def test_an_empty_term_matches_no_node_but_leaves_the_others() -> None:
+    read = read_pod(pod(affinity=required_terms({}, {"matchExpressions": [ARM]})))
+    assert len(read.alternatives) == 1
+    assert read.problems == ()
+
+
+def test_a_term_that_names_nodes_is_a_problem_where_it_stands_alone() -> None:
+    fields = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n-1"]}]}
+    read = read_pod(pod(affinity=required_terms(fields)))
+    assert read.alternatives == ()
+    (problem,) = read.problems
+    assert problem.startswith(f"spec.affinity.nodeAffinity.{FOREVER}.nodeSelectorTerms[0].matchFields: ")
+
+
+def test_an_unreadable_term_is_a_problem_with_its_path() -> None:
+    bad = {"key": "karpenter.k8s.aws/instance-cpu", "operator": "Gt", "values": ["many"]}
+    (problem,) = read_pod(pod(affinity=required_terms({"matchExpressions": [bad]}))).problems
+    assert "nodeSelectorTerms[0]: " in problem
+    assert "many" in problem
+
+
+def test_an_unreadable_quantity_is_a_problem_not_a_crash() -> None:
+    read = read_pod(pod(containers=[container(), container({"memory": "5K"})]))
+    (problem,) = read.problems
+    assert problem.startswith("spec.containers[1].resources.requests: memory: '5K'")
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"topologySpreadConstraints": [{"topologyKey": "zone", "maxSkew": 1}]}, "spec.topologySpreadConstraints[0]"),
+        ({"affinity": {"podAffinity": {FOREVER: [{"topologyKey": "z"}]}}}, f"spec.affinity.podAffinity.{FOREVER}"),
+        (
+            {"affinity": {"podAntiAffinity": {FOREVER: [{"topologyKey": "z"}]}}},
+            f"spec.affinity.podAntiAffinity.{FOREVER}",
+        ),
+        (
+            {"volumes": [{"name": "t", "emptyDir": {}}, {"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]},
+            "spec.volumes[1].persistentVolumeClaim",
+        ),
+        ({"volumes": [{"name": "d", "ephemeral": {"volumeClaimTemplate": {}}}]}, "spec.volumes[0].ephemeral"),
+        (
+            {
+                "containers": [
+                    container(),
+                    container(ports=[{"containerPort": 1}, {"containerPort": 80, "hostPort": 80}]),
+                ]
+            },
+            "spec.containers[1].ports[1].hostPort",
+        ),
+        ({"resourceClaims": [{"name": "gpu"}]}, "spec.resourceClaims"),
+    ],
+)
+def test_a_hard_constraint_we_can_not_plan_is_a_problem_with_its_path(spec: Json, path: str) -> None:
+    (problem,) = read_pod(pod(spec)).problems
+    assert problem.startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"topologySpreadConstraints": [{"topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]},
+        {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}}},
+        {"volumes": [{"name": "t", "emptyDir": {}}, {"name": "persistentVolumeClaim", "configMap": {"name": "x"}}]},
+        {"containers": [container(ports=[{"containerPort": 80, "hostPort": 0}])]},
+        {"resourceClaims": []},
+        {"schedulingGates": None, "affinity": None, "tolerations": None, "volumes": None},
+    ],
+)
+def test_what_is_no_hard_constraint_is_no_problem(spec: Json) -> None:
+    read = read_pod(pod(spec))
+    assert read.problems == ()
+    assert not read.gated
+
+
+def test_a_pod_of_a_file_may_lack_what_the_api_server_adds() -> None:
+    read = read_pod({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "a"}]}})
+    assert read.key == PodKey("default", "a")
+    assert (read.phase, read.scheduler_name) == ("Pending", "default-scheduler")
+    assert dict(read.requests) == {"pods": 1}
+
+
+def test_a_pod_that_can_not_be_read_is_named_with_its_field() -> None:
+    with pytest.raises(ManifestError, match=r"Pod/shop/web-1: .*containers.*correct the field"):
+        read_pod(pod(containers="all"))
+
+
+def page(*pods: Json, token: str = "") -> bytes:
+    return json.dumps({"kind": "PodList", "metadata": {"continue": token}, "items": list(pods)}).encode()
+
+
+def test_a_page_says_which_comes_next() -> None:
+    read = read_pods(page(pod(), token="more"), PodSpecs())
+    assert len(read.items) == 1
+    assert read.next_page == "more"
+
+
+def test_an_empty_list_may_be_null() -> None:
+    assert read_pods(b'{"metadata": {}, "items": null}', PodSpecs()).items == ()
+
+
+def test_one_unreadable_pod_of_a_list_is_left_out_with_a_warning() -> None:
+    read = read_pods(page(pod(), pod(metadata={"name": "bad", "labels": {"a": 1}}), token="more"), PodSpecs())
+    assert [p.key.name for p in read.items] == ["web-1"]
+    assert read.next_page == "more"
+    (warning,) = read.warnings
+    assert warning.object == "Pod/shop/bad"
+
+
+def test_a_pod_whose_affinity_is_unreadable_does_not_spoil_the_list() -> None:
+    read = read_pods(page(pod(metadata={"name": "bad"}, affinity={"nodeAffinity": "arm64"}), pod()), PodSpecs())
+    assert [p.key.name for p in read.items] == ["web-1"]
+    assert [w.object for w in read.warnings] == ["Pod/shop/bad"]
+
+
+def test_pods_of_a_daemon_set_share_one_reading_though_each_names_its_node() -> None:
+    def daemon(node: str) -> Json:
+        fields = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        return pod(metadata={"name": f"d-{node}"}, nodeName=node, affinity=required_terms(fields))
+
+    first, second = read_pods(page(daemon("n-1"), daemon("n-2")), PodSpecs()).items
+    assert first.problems is second.problems
+
+
+def test_pods_that_differ_in_one_byte_of_what_decides_are_told_apart() -> None:
+    variants: list[Json] = [
+        {},
+        {"nodeSelector": {"a": "b"}},
+        {"affinity": required_terms({"matchExpressions": [ARM]})},
+        {"tolerations": [{"key": "a", "operator": "Exists"}]},
+        {"topologySpreadConstraints": [{"topologyKey": "zone"}]},
+        {"volumes": [{"persistentVolumeClaim": {"claimName": "a"}}]},
+        {"resourceClaims": [{"name": "a"}]},
+        {"containers": [container(ports=[{"hostPort": 80}])]},
+        {"containers": [container({"cpu": "2"})]},
+        {"initContainers": [container({"cpu": "3"})]},
+        {"initContainers": [container({"cpu": "3"}, restartPolicy="Always")]},
+        {"overhead": {"cpu": "1"}},
+        {"resources": {"requests": {"cpu": "4"}}},
+    ]
+    together = read_pods(page(*(pod(variant) for variant in variants)), PodSpecs()).items
+    assert together == tuple(read_pod(pod(variant)) for variant in variants)
+    assert len({(p.requests, p.alternatives, p.tolerations, p.problems) for p in together}) == len(variants)
