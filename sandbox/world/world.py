@@ -129,7 +129,7 @@ class World:
 
     def _deploy(self, assembly: Path) -> None:
         environment = self.aws.environment()
-        deploy.bootstrap(environment, account=self.aws.account, region=self.aws.region)
+        deploy.bootstrap(environment, assembly, account=self.aws.account, region=self.aws.region)
         self.outputs = deploy.deploy(environment, assembly)
         self._say(f"stack {STACK} deployed by cdk: {len(self.outputs)} outputs")
 
@@ -145,8 +145,11 @@ class World:
             tls=self._webhook_certificate(),
         )
         self.aws.events.delivers = False
-        self.aws.events.on_put(lambda event: self.lambdas.put_event(event) and None)
+        self.aws.events.on_put(self._carry)
         self._stack.enter_context(self.lambdas)
+
+    def _carry(self, event: dict[str, Any]) -> None:
+        self.lambdas.put_event(event)
 
     def _webhook_certificate(self) -> Tls:
         authority = self.control_plane.authority

@@ -41,7 +41,7 @@ class KubernetesAdministrator:
         """By the kubeconfig's current context. RefusedError when it can't be read."""
         configuration = Configuration()
         try:
-            config.load_kube_config(str(path), client_configuration=configuration)
+            config.load_kube_config(str(path), client_configuration=configuration)  # type: ignore[no-untyped-call]
         except (config.ConfigException, OSError) as error:
             raise RefusedError(f"kubeconfig {path}: {error}") from error
         return cls(configuration)
@@ -85,7 +85,9 @@ class KubernetesAdministrator:
             headers["Authorization"] = authorization
         url = f"{self._configuration.host}{path}"
         try:
-            response = self._rest.request(method, url, headers=headers, body=body, _request_timeout=_TIMEOUT)
+            response = self._rest.request(  # type: ignore[no-untyped-call]
+                method, url, headers=headers, body=body, _request_timeout=_TIMEOUT
+            )
             answer = response.read()
         except (HTTPError, ApiException) as error:
             raise UnavailableError(f"{self._configuration.host} doesn't answer: {error}") from error

@@ -10,10 +10,12 @@ from datetime import datetime, timedelta
 from nodewright.application import deciding
 from nodewright.application.bursts import await_burst
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
+from nodewright.application.hints import is_answered
 from nodewright.application.launching import Launcher, Outcome
 from nodewright.application.orders import Buyer, Order
 from nodewright.application.pool_options import Market, MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
+from nodewright.application.reaching import reaching
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.plans import Launch, Plan
@@ -24,8 +26,6 @@ from nodewright.domain.snapshot import Snapshot
 #: How often one run plans again: after another planner was first, or capacity ran out somewhere.
 CONFLICTS = 3
 REPLANS = 8
-#: How long a cluster that doesn't answer is left alone.
-UNREACHABLE = timedelta(seconds=60)
 #: Kept free at the end of a run for storing what was done.
 RESERVE = timedelta(seconds=20)
 
@@ -60,19 +60,12 @@ class Provision:
             return Report("paused")
         if connected.unreachable(self.clock.now()):
             return Report("unreachable")
-        if self._stale(name, hint_sent):
+        if is_answered(self.ledger, name, "provision", hint_sent):
             return Report("stale-hint")
         cluster = self.clusters.open(connected)
-        try:
+        with reaching(name, self.ledger, self.clock):
             await_burst(lambda: pending_pods(cluster.pending_pods(), connected.scheduler_names), self.clock, hint_sent)
-        except UnavailableError:
-            self.ledger.mark_unreachable(name, self.clock.now() + UNREACHABLE)
-            raise
         return Run(self, connected, cluster, deadline).go()
-
-    def _stale(self, name: str, sent: datetime | None) -> bool:
-        last = self.ledger.last_run(name, "provision") if sent else None
-        return last is not None and sent is not None and sent < last
 
 
 @dataclass(slots=True)
@@ -87,7 +80,7 @@ class Run:
 
     def go(self) -> Report:
         """Plan, buy, and plan again while that may place more."""
-        conflicts = 0
+        conflicts, before = 0, Plan()
         for _ in range(REPLANS):
             try:
                 plan, again = self._once()
@@ -96,20 +89,23 @@ class Run:
                 if conflicts > CONFLICTS:
                     raise UnavailableError("other planners were first each time") from None
                 continue
-            if not again or self._late():
+            # The same launches once more would meet the same answer: the minute's sweep tries again.
+            if not again or plan.launches == before.launches:
                 return self._report(plan)
-        self.use.hints.send(self.connected.name, "provision", self.use.clock.now())
+            if self._late():
+                break
+            before = plan
+        self._hint()
         return Report("truncated", self.launched)
 
     def _once(self) -> tuple[Plan, bool]:
+        """One plan, carried out; and whether planning again may place more."""
         use, name = self.use, self.connected.name
         taken = use.clock.now()
         epoch = use.ledger.epoch(name)
-        state = self.cluster.read()
-        claims = use.ledger.claims(name)
-        market = use.market.read(self.connected, state, claims, taken)
-        if use.launcher.finish(name, market.lookup):
-            claims = use.ledger.claims(name)
+        with reaching(name, use.ledger, use.clock):
+            state = self.cluster.read()
+        claims, market = self._finished(state, taken)
         snapshot = self._snapshot(state, claims, market, taken)
         plan = solve(snapshot, Budget(), self._late)
         use.observer.planned(name, plan, len(snapshot.pods))
@@ -117,13 +113,23 @@ class Run:
         decided = deciding.Decided(plan, snapshot, outcomes, market.warnings)
         deciding.record(decided, name, use.ledger, self.cluster, use.observer)
         use.ledger.set_last_run(name, "provision", taken)
-        return plan, any(o.replan for o in outcomes)
+        return plan, any(o.replan for o in outcomes) or (plan.truncated and bool(plan.launches))
+
+    def _finished(self, state: ClusterState, now: datetime) -> tuple[tuple[NodeClaim, ...], Market]:
+        """Claims and market once launches left half done are finished, which changes both."""
+        use, name = self.use, self.connected.name
+        claims = use.ledger.claims(name)
+        market = use.market.read(self.connected, state, claims, now)
+        if use.launcher.finish(name, market.lookup):
+            claims = use.ledger.claims(name)
+            market = use.market.read(self.connected, state, claims, now)
+        return claims, market
 
     def _snapshot(self, state: ClusterState, claims: tuple[NodeClaim, ...], market: Market, now: datetime) -> Snapshot:
-        pods = pending_pods(state.pods, self.connected.scheduler_names)
+        names = {node.name for node in state.nodes}
         return Snapshot(
             now=now,
-            pods=pods,
+            pods=pending_pods(state.pods, self.connected.scheduler_names, claims, names),
             rooms=rooms(state.nodes, claims, state.pods, state.daemon_sets, now),
             pools=market.options,
             daemon_sets=state.daemon_sets,
@@ -136,17 +142,20 @@ class Run:
             outcome, epoch = self._buy_one(_order(launch, market, buyer), epoch)
             self.launched += outcome.launched
             outcomes.append(outcome)
-        if any(o.unclear for o in outcomes):
-            self.use.hints.send(self.connected.name, "provision", self.use.clock.now())
+        if any(o.later for o in outcomes):
+            self._hint()
         return outcomes
 
     def _buy_one(self, order: Order, epoch: int) -> tuple[Outcome, int]:
         """One refused or unclear launch doesn't keep the others from being bought."""
         try:
             return self.use.launcher.buy(order, epoch)
-        except RefusedError as error:
+        except (RefusedError, UnavailableError) as error:
             self.use.observer.problem(self.connected.name, "launch", str(error))
-            return Outcome(refused=str(error)), epoch
+            return Outcome(refused=str(error), unclear=isinstance(error, UnavailableError)), epoch
+
+    def _hint(self) -> None:
+        self.use.hints.send(self.connected.name, "provision", self.use.clock.now())
 
     def _late(self) -> bool:
         return self.use.clock.now() >= self.deadline - RESERVE

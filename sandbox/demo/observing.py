@@ -1,0 +1,130 @@
+"""Looks at the running system from outside and tells what changed: pods, functions' logs, nodes."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from sandbox.demo.timeline import Timeline
+from sandbox.world import World
+
+# Log records and Kubernetes objects: JSON as it comes.
+Record = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Observer:
+    """A thread that looks ten times a second while the block lasts."""
+
+    world: World
+    timeline: Timeline
+    namespace: str = "default"
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+    _read: Counter[str] = field(default_factory=Counter)
+    _hints: int = 0
+    _calls: int = 0
+    _running: int = -1
+    _nodes: set[str] = field(default_factory=set)
+
+    def __enter__(self) -> Self:
+        self._skip_what_was()
+        self._thread = threading.Thread(target=self._run, name="demo-observer", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.look()
+
+    def look(self) -> None:
+        """One look at everything, told in the order in which it happens."""
+        self._look_at_webhooks()
+        for function in ("notify", "provision", "reconcile"):
+            for record in self._new_records(function):
+                self._tell(record)
+        self._look_at_nodes()
+        self._look_at_pods()
+
+    def pods(self) -> Sequence[Record]:
+        """The demo's pods."""
+        return self.world.control_plane.client.objects("v1", "Pod", self.namespace)
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.1):
+            self.look()
+
+    def _skip_what_was(self) -> None:
+        for function in ("notify", "provision", "reconcile"):
+            self._read[function] = len(self.world.lambdas.log_records(function))
+        self._hints, self._calls = self._starts("provision"), self._starts("notify")
+
+    def _starts(self, function: str) -> int:
+        return sum(line.startswith("START ") for line in self.world.lambdas.logs(function))
+
+    def _look_at_webhooks(self) -> None:
+        """Told when a hint arrives, with the calls that became it."""
+        hints, calls = self._starts("provision"), self._starts("notify")
+        if hints > self._hints:
+            self.timeline.tell("webhook", f"{calls - self._calls} calls → {_count(hints - self._hints, 'hint')}")
+            self._hints, self._calls = hints, calls
+
+    def _new_records(self, function: str) -> Iterator[Record]:
+        records = self.world.lambdas.log_records(function)
+        yield from records[self._read[function] :]
+        self._read[function] = len(records)
+
+    def _tell(self, record: Record) -> None:
+        message = record.get("message")
+        if message == "plan" and record["launches"]:
+            self.timeline.tell("plan", plan_line(record))
+        elif message == "fleet":
+            self.timeline.tell("fleet", fleet_line(record))
+        elif message == "initialized":
+            self.timeline.tell("node", f"{record['node']} initialized")
+        elif message == "problem" or record.get("level") in {"ERROR", "CRITICAL"}:
+            self.timeline.tell("problem", f"{record.get('what', message)}: {record.get('reason', record)}")
+
+    def _look_at_nodes(self) -> None:
+        for node in self.world.control_plane.client.objects("v1", "Node"):
+            name, labels = node["metadata"]["name"], node["metadata"]["labels"]
+            if name not in self._nodes:
+                self._nodes.add(name)
+                kind, arch = labels["node.kubernetes.io/instance-type"], labels["kubernetes.io/arch"]
+                self.timeline.tell("node", f"{name} joined ({kind}, {arch}, {labels['topology.kubernetes.io/zone']})")
+
+    def _look_at_pods(self) -> None:
+        pods = self.pods()
+        running = sum(pod["status"].get("phase") == "Running" for pod in pods)
+        if running != self._running:
+            self._running = running
+            waiting = f", {len(pods) - running} pending" if running < len(pods) else ""
+            self.timeline.tell("pods", f"{running} of {len(pods)} running{waiting}, {_count(len(self._nodes), 'node')}")
+
+
+def plan_line(record: Record) -> str:
+    """`12 pods → 3 × t4g.medium spot at 0.0126; 0.0378 USD/h (bound 0.0361)`."""
+    parts = [
+        f"{launch['nodes']} × {launch['instance_types'][0]} {launch['capacity_type']} at {launch['price']}"
+        for launch in record["launches"]
+    ]
+    bound = f" (bound {record['bound']})" if record.get("bound") else ""
+    return f"{record['pods']} pods → {', '.join(parts)}; {record['price']} USD/h{bound}"
+
+
+def fleet_line(record: Record) -> str:
+    """`3 instances: t4g.medium in ap-northeast-2a, -2b`."""
+    instances, errors = record["instances"], record["errors"]
+    types = ", ".join(
+        f"{count} × {name}" for name, count in sorted(Counter(i["instance_type"] for i in instances).items())
+    )
+    zones = ", ".join(sorted({i["zone"] for i in instances}))
+    failed = f"; {', '.join(sorted({e['code'] for e in errors}))}" if errors else ""
+    return f"{_count(len(instances), 'instance')}: {types or 'none'} in {zones or 'no zone'}{failed}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,42 @@
+"""What a person reads: one line an event, with the seconds since the pods were asked for."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.markup import escape
+
+#: A colour for each kind of line.
+COLOURS = {
+    "pods": "cyan",
+    "webhook": "magenta",
+    "plan": "yellow",
+    "fleet": "green",
+    "node": "blue",
+    "setup": "bright_black",
+    "problem": "red",
+}
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Prints; several threads may tell it things."""
+
+    console: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
+    _started: float = field(default_factory=time.monotonic)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def restart(self) -> None:
+        """Second zero is now."""
+        self._started = time.monotonic()
+
+    def seconds(self) -> float:
+        """Since second zero."""
+        return time.monotonic() - self._started
+
+    def tell(self, kind: str, text: str) -> None:
+        """One line."""
+        with self._lock:
+            colour = COLOURS.get(kind, "white")
+            self.console.print(f"{self.seconds():6.1f} s  [{colour}]{kind:<8}[/] {escape(text)}")
