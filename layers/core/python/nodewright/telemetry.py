@@ -33,7 +33,8 @@ class Telemetry:
         try:
             yield
         finally:
-            self.metrics.flush_metrics()
+            if self.metrics.metric_set:  # Powertools warns of having nothing to say
+                self.metrics.flush_metrics()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,6 @@ from nodewright.domain.clusters import ConnectedCluster, token_hash
 Manifest = Mapping[str, object]
 """One Kubernetes object, as JSON has it."""
 
-#: Tokens accepted while the webhook configuration changes from the old one to the new.
-TOKENS_KEPT = 2
-
 
 class AccessEntries(Protocol):
     """Who an IAM role is inside a cluster (EKS access entries)."""
@@ -117,15 +114,17 @@ class Connect:
         yield "RBAC applied"
 
     def _register(self, described: ConnectedCluster, token: str, now: datetime) -> ConnectedCluster:
-        """Old tokens count until the webhook configuration holds the new one."""
+        """Old tokens count until the webhook configuration holds the new one.
+
+        All of them: after runs that died half-way nobody knows which of them it holds.
+        """
         try:
             before = self.ledger.cluster(described.name)
         except NotFoundError:
             before = described
-        hashes = (token_hash(token), *before.token_hashes)[:TOKENS_KEPT]
         registered = replace(
             described,
-            token_hashes=hashes,
+            token_hashes=(token_hash(token), *before.token_hashes),
             scheduler_names=before.scheduler_names,
             paused=before.paused,
             refreshed=now,

@@ -13,8 +13,9 @@ from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Launch, Plan, Unschedulable
 from nodewright.domain.snapshot import Snapshot
 
-#: Pods told by an event in one run; thousands of the same shape needn't each hear it.
+#: Pods told by an event in one run, and of those that share a reason: thousands needn't each hear it.
 EVENTS_PER_RUN = 50
+EVENTS_PER_REASON = 10
 #: Pod names in one decision; the table's items have a size.
 PODS_SHOWN = 20
 
@@ -30,7 +31,7 @@ class Decided:
 
 
 def record(decided: Decided, cluster: str, ledger: Ledger, kubernetes: Cluster, observer: Observer) -> None:
-    """Store the decision and tell the pods, only when it differs from the last one.
+    """Store the decision and tell the pods, only when it differs from the last one or buys something.
 
     Best effort: a plan that was carried out must not fail because its story couldn't be written.
     """
@@ -38,7 +39,8 @@ def record(decided: Decided, cluster: str, ledger: Ledger, kubernetes: Cluster, 
     digest = hashlib.sha256(msgspec.json.encode(details, order="sorted")).hexdigest()[:16]
     try:
         last = ledger.decisions(cluster, 1)
-        if (last and last[0].id == digest) or not _worth_telling(decided):
+        repeated = bool(last) and last[0].id == digest and not decided.plan.launches
+        if repeated or not _worth_telling(decided):
             return
         ledger.record_decision(
             cluster, DecisionRecord(digest, decided.snapshot.now, "provision", summary(decided.plan), details)
@@ -102,19 +104,25 @@ def _names(pods: Sequence[object]) -> list[str]:
 
 
 def _reasons(unschedulable: Sequence[Unschedulable]) -> list[dict[str, object]]:
-    """Grouped by what is said: pods of one shape share a reason."""
-    groups: dict[tuple[str, str], list[object]] = {}
-    for entry in unschedulable:
-        groups.setdefault((entry.reason, entry.message), []).append(entry.pod)
     return [
-        {"reason": reason, "message": message, "pods": _names(pods)}
-        for (reason, message), pods in sorted(groups.items())
+        {"reason": reason, "message": message, "pods": _names([entry.pod for entry in entries])}
+        for (reason, message), entries in _by_reason(unschedulable)
     ]
+
+
+def _by_reason(unschedulable: Sequence[Unschedulable]) -> list[tuple[tuple[str, str], list[Unschedulable]]]:
+    """Grouped by what is said: pods of one shape share a reason."""
+    groups: dict[tuple[str, str], list[Unschedulable]] = {}
+    for entry in unschedulable:
+        groups.setdefault((entry.reason, entry.message), []).append(entry)
+    return sorted(groups.items())
 
 
 def _tell_pods(decided: Decided, kubernetes: Cluster) -> None:
     uids = {pod.key: pod.uid for pod in decided.snapshot.pods}
-    for entry in decided.plan.unschedulable[:EVENTS_PER_RUN]:
+    groups = _by_reason(decided.plan.unschedulable)
+    told = [entry for _, entries in groups for entry in entries[:EVENTS_PER_REASON]]
+    for entry in told[:EVENTS_PER_RUN]:
         kubernetes.record_event(
             entry.pod, uids[entry.pod], "FailedScheduling", f"{entry.reason}: {entry.message}", decided.snapshot.now
         )

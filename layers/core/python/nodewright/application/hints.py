@@ -1,9 +1,17 @@
-"""Carrying out one hint so that a failure never blocks its cluster's group (architecture §2)."""
+"""Hints: which moment one stands for, and how one is carried out so that a failure never blocks its cluster's group.
+
+Hints of one second are one message (architecture §2), so a hint stands for its whole second: it is answered
+by a snapshot that was taken after that second, and by none before.
+"""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from nodewright.application.errors import NotFoundError, OutsideError, RefusedError
-from nodewright.application.ports import Clock, Duty, Hints, Observer
+from nodewright.application.ports import Clock, Duty, Hints, Ledger, Observer
+
+#: Looking so long after the second is over sees what happened in it, though clocks differ a little.
+AFTER_THE_SECOND = timedelta(milliseconds=50)
 
 
 def carry_out(
@@ -25,3 +33,24 @@ def carry_out(
         now = clock.now()
         # Its own deduplication id: the hint being carried out may be of this very second.
         hints.send(cluster, duty, now, dedup=f"retry:{now.timestamp():.3f}")
+
+
+def is_answered(ledger: Ledger, cluster: str, duty: Duty, sent: datetime | None) -> bool:
+    """Whether the duty's last snapshot saw all this hint stands for; an urgent one (None) never is."""
+    if sent is None:
+        return False
+    last = ledger.last_run(cluster, duty)
+    return last is not None and _second_over(sent) <= last
+
+
+def await_second(sent: datetime | None, clock: Clock) -> None:
+    """Wait until the second of a hint is over; an urgent one doesn't wait."""
+    if sent is None:
+        return
+    wait = _second_over(sent) + AFTER_THE_SECOND - clock.now()
+    if wait > timedelta():
+        clock.sleep(wait)
+
+
+def _second_over(sent: datetime) -> datetime:
+    return sent.replace(microsecond=0) + timedelta(seconds=1)

@@ -25,7 +25,7 @@ from nodewright.application.reservations import Reservation, decode_request, por
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
-from nodewright.domain.fleet_errors import cooled_down, judge
+from nodewright.domain.fleet_errors import Reaction, cooled_down, judge
 
 #: Looks a type up as a pool sees it: (pool, type name) → type, None when it isn't known any more.
 TypeLookup = Callable[[str, str], InstanceType | None]
@@ -33,12 +33,15 @@ TypeLookup = Callable[[str, str], InstanceType | None]
 #: Pauses between tries of one throttled call within a run.
 RETRY_PAUSES = (timedelta(milliseconds=500), timedelta(seconds=2), timedelta(seconds=4))
 
+_DEAD = frozenset({"shutting-down", "terminated"})
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one order."""
 
     launched: int = 0
+    wanted: int = 0
     errors: tuple[FleetError, ...] = ()
     unclear: bool = False
     """EC2 couldn't be asked; the launch is finished by a later run."""
@@ -47,7 +50,16 @@ class Outcome:
     @property
     def replan(self) -> bool:
         """Whether planning again without what cools down may place the rest."""
-        return any(judge(e.code).reaction == "replan" for e in self.errors)
+        return self._lacks("replan")
+
+    @property
+    def later(self) -> bool:
+        """Whether another run soon may succeed: EC2 was throttled or had a hiccup."""
+        return self.unclear or self._lacks("retry")
+
+    def _lacks(self, reaction: Reaction) -> bool:
+        """EC2 tells of what it tried in vain even where it found everything elsewhere."""
+        return self.launched < self.wanted and any(judge(e.code).reaction == reaction for e in self.errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +89,24 @@ class Launcher:
         return _together(outcomes), epoch
 
     def finish(self, cluster: str, lookup: TypeLookup) -> int:
-        """Finish launches whose owner is surely dead; returns how many instances were found."""
+        """Finish launches whose owner is surely dead; returns how many.
+
+        One that EC2 can't be asked about keeps no other from being finished: UnavailableError comes last.
+        """
         now = self.clock.now()
-        found = 0
+        finished = 0
+        unclear: UnavailableError | None = None
         for record in self.ledger.launches(cluster):
-            if record.lease_until <= now:
-                found += self._finish(cluster, record, lookup, now)
-        return found
+            if record.lease_until > now:
+                continue
+            try:
+                self._finish(cluster, record, lookup, now)
+                finished += 1
+            except UnavailableError as error:
+                unclear = error
+        if unclear is not None:
+            raise unclear
+        return finished
 
     def _templates(self, order: Order) -> tuple[FleetTemplate, ...]:
         return tuple(FleetTemplate(self.fleet.ensure_template(t.spec), t.overrides) for t in template_orders(order))
@@ -106,7 +129,7 @@ class Launcher:
             cluster, reserved.record.id, reserved.claims, answer.instances, lambda _, name: order.types.get(name)
         )
         self.observer.launched(cluster, order.pool.name, answer)
-        return Outcome(len(answer.instances), answer.errors)
+        return Outcome(len(answer.instances), reserved.request.capacity, answer.errors)
 
     def _ask(self, reserved: Reservation) -> FleetAnswer:
         """Ask with pauses between; the same token every time."""
@@ -117,16 +140,25 @@ class Launcher:
                 self.clock.sleep(pause)
         return self.fleet.launch(reserved.request)
 
-    def _finish(self, cluster: str, record: LaunchRecord, lookup: TypeLookup, now: datetime) -> int:
-        instances = {i.id: i for i in self.fleet.launched(record.id)}
+    def _finish(self, cluster: str, record: LaunchRecord, lookup: TypeLookup, now: datetime) -> None:
+        answer = self._came_of(cluster, record, now)
+        claims = [c for c in self.ledger.claims(cluster) if c.launch_id == record.id]
+        self._cool_down(answer.errors, {})
+        self._settle(cluster, record.id, claims, answer.instances, lookup)
+        for pool in dict.fromkeys(claim.pool for claim in claims):
+            self.observer.launched(cluster, pool, answer)
+
+    def _came_of(self, cluster: str, record: LaunchRecord, now: datetime) -> FleetAnswer:
+        """What a launch brought. Up to its deadline it is asked for once more, with the same request."""
+        tagged = self.fleet.launched(record.id)
+        answer = FleetAnswer(())
         if now <= record.deadline:
             try:
-                instances |= {i.id: i for i in self.fleet.launch(decode_request(record.request)).instances}
+                answer = self.fleet.launch(decode_request(record.request))
             except RefusedError as error:
                 self.observer.problem(cluster, "launch", f"{record.id}: {error}")
-        claims = [c for c in self.ledger.claims(cluster) if c.launch_id == record.id]
-        self._settle(cluster, record.id, claims, tuple(instances.values()), lookup)
-        return len(instances)
+        instances = {i.id: i for i in (*answer.instances, *tagged)}  # described says more than answered
+        return replace(answer, instances=tuple(instances[i] for i in sorted(instances)))
 
     def _settle(
         self,
@@ -156,10 +188,11 @@ class Launcher:
 
 
 def assign(claims: Sequence[NodeClaim], instances: Sequence[Instance], lookup: TypeLookup) -> tuple[NodeClaim, ...]:
-    """Instances to claims, both in id order; a claim without one is gone."""
+    """Instances to claims, both in id order; a claim without one is gone. The dead make no node."""
     waiting = sorted((c for c in claims if not c.instance_id), key=lambda c: c.id)
     taken = {c.instance_id for c in claims if c.instance_id}
-    came = iter(sorted((i for i in instances if i.id not in taken), key=lambda i: i.id))
+    alive = (i for i in instances if i.id not in taken and i.state not in _DEAD)
+    came = iter(sorted(alive, key=lambda i: i.id))
     return tuple(_with_instance(claim, next(came, None), lookup) for claim in waiting)
 
 
@@ -206,6 +239,7 @@ def _with_type(claim: NodeClaim, instance_type: InstanceType) -> NodeClaim:
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
     return Outcome(
         launched=sum(o.launched for o in outcomes),
+        wanted=sum(o.wanted for o in outcomes),
         errors=tuple(e for o in outcomes for e in o.errors),
         unclear=any(o.unclear for o in outcomes),
         refused="; ".join(dict.fromkeys(o.refused for o in outcomes if o.refused)),

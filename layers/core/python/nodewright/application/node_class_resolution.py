@@ -8,10 +8,19 @@ from nodewright.application.ports import Image, Images, InstanceProfiles, Networ
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.clusters import ConnectedCluster
-from nodewright.domain.images import Variant, family
+from nodewright.domain.images import Family, Variant, family
 from nodewright.domain.nodeclasses import NodeClass
 
 ImageKey = tuple[str, Variant]
+
+
+class UnusableNodeClassError(RefusedError):
+    """A class nothing can be launched from; says which field and the fix."""
+
+    def __init__(self, node_class: NodeClass, path: str, message: str) -> None:
+        super().__init__(f"EC2NodeClass/{node_class.name}: {path} {message}")
+        self.path = path
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +58,33 @@ class NodeClassResolver:
     def resolve(
         self, node_class: NodeClass, cluster: ConnectedCluster, known_images: Mapping[str, str]
     ) -> ResolvedNodeClass:
-        """RefusedError names the class, the field and the fix.
+        """UnusableNodeClassError names the class, the field and the fix.
 
         `known_images`: parameter → image id as refresh stored them; only what is missing is asked.
         """
-        where = f"EC2NodeClass/{node_class.name}"
         return ResolvedNodeClass(
             node_class,
-            self._subnets(node_class, where),
-            self._security_groups(node_class, where),
+            self._subnets(node_class),
+            self._security_groups(node_class),
             self._profile(node_class, cluster),
-            self._images(node_class, cluster, known_images, where),
+            self._images(node_class, cluster, known_images),
         )
 
-    def _subnets(self, node_class: NodeClass, where: str) -> dict[str, Subnet]:
+    def _subnets(self, node_class: NodeClass) -> dict[str, Subnet]:
         by_zone: dict[str, Subnet] = {}
         for subnet in self.networks.subnets(node_class.subnet_terms):  # most free addresses first
             by_zone.setdefault(subnet.zone, subnet)
         if not by_zone:
-            raise RefusedError(f"{where}: spec.subnetSelectorTerms matches no subnet here; tag one or name its id")
+            raise UnusableNodeClassError(
+                node_class, "spec.subnetSelectorTerms", "matches no subnet here; tag one or name its id"
+            )
         return by_zone
 
-    def _security_groups(self, node_class: NodeClass, where: str) -> tuple[str, ...]:
+    def _security_groups(self, node_class: NodeClass) -> tuple[str, ...]:
         ids = self.networks.security_groups(node_class.security_group_terms)
         if not ids:
-            raise RefusedError(
-                f"{where}: spec.securityGroupSelectorTerms matches no security group; tag one or name its id"
+            raise UnusableNodeClassError(
+                node_class, "spec.securityGroupSelectorTerms", "matches no security group; tag one or name its id"
             )
         return ids
 
@@ -86,22 +96,23 @@ class NodeClassResolver:
         return self.default_profile
 
     def _images(
-        self, node_class: NodeClass, cluster: ConnectedCluster, known: Mapping[str, str], where: str
+        self, node_class: NodeClass, cluster: ConnectedCluster, known: Mapping[str, str]
     ) -> dict[ImageKey, str]:
         found = self._aliased(node_class, cluster, known) | self._named(node_class)
         if not found:
-            raise RefusedError(
-                f"{where}: spec.amiSelectorTerms finds no image for Kubernetes {cluster.version}; check its terms"
+            raise UnusableNodeClassError(
+                node_class, "spec.amiSelectorTerms", f"finds no image for Kubernetes {cluster.version}; check its terms"
             )
         return found
 
     def _aliased(
         self, node_class: NodeClass, cluster: ConnectedCluster, known: Mapping[str, str]
     ) -> dict[ImageKey, str]:
+        of_family = _family(node_class)
         found: dict[ImageKey, str] = {}
         for alias in [t.alias for t in node_class.ami_terms if t.alias]:
             version = alias.partition("@")[2] or "latest"
-            queries = family(node_class.ami_family).queries(cluster.version, version)
+            queries = of_family.queries(cluster.version, version)
             ids = known
             if not any(q.parameter in known for q in queries):
                 ids = self.images.by_parameters([q.parameter for q in queries])
@@ -109,9 +120,16 @@ class NodeClassResolver:
         return found
 
     def _named(self, node_class: NodeClass) -> dict[ImageKey, str]:
-        terms = tuple(t for t in node_class.ami_terms if t.id or t.name or t.tags)
+        terms = tuple(t for t in node_class.ami_terms if not t.alias)
         images = self.images.by_terms(terms) if terms else ()
         return {key: image.id for image in reversed(images) for key in _keys(image)}  # newest, listed first, wins
+
+
+def _family(node_class: NodeClass) -> Family:
+    try:
+        return family(node_class.ami_family)
+    except ValueError as error:
+        raise UnusableNodeClassError(node_class, "spec.amiFamily", str(error)) from error
 
 
 def _keys(image: Image) -> tuple[ImageKey, ...]:

@@ -17,25 +17,26 @@ from nodewright.domain.clusters import ConnectedCluster, token_hash
 
 #: How long a container believes the token hashes it read; a revoked token works no longer than this.
 TOKEN_MEMORY = timedelta(seconds=60)
+#: A token it doesn't know may be one that was just made: it looks again, but no more often than this.
+LOOK_AGAIN = timedelta(seconds=2)
+#: Names come from outside: what a stranger can make a container remember has an end.
+NAMES_REMEMBERED = 1000
 
 
 class UnreadableReviewError(Exception):
     """The body is no AdmissionReview with a uid: there is nothing to answer to."""
 
 
-class _RawResource(msgspec.Struct):
-    resource: str = ""
-
-
 class _RawRequest(msgspec.Struct, rename="camel"):
     uid: str
-    resource: _RawResource = msgspec.field(default_factory=_RawResource)
-    dry_run: bool = False
+    # Whatever they are: an answer is owed to everybody who sends a uid.
+    resource: object = None
+    dry_run: object = None
 
 
 class _RawReview(msgspec.Struct, rename="camel"):
     request: _RawRequest
-    api_version: str = "admission.k8s.io/v1"
+    api_version: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +73,19 @@ class Notify:
         self.observer.hint_sent(cluster, duty)
 
     def _may(self, cluster: str, token: str, now: datetime) -> bool:
-        known = self._cluster(cluster, now)
-        digest = token_hash(token)
-        accepted = known.token_hashes if known else ()
-        # Every hash is compared, so the time taken says nothing about which one matched.
-        matches = [hmac.compare_digest(digest, stored) for stored in accepted]
-        if any(matches):
+        if any(_accepts(self._cluster(cluster, now, age), token) for age in (TOKEN_MEMORY, LOOK_AGAIN)):
             return True
         self.observer.problem(
             cluster, "webhook-token", "unknown cluster or wrong token: run `nodewright connect` again"
         )
         return False
 
-    def _cluster(self, name: str, now: datetime) -> ConnectedCluster | None:
+    def _cluster(self, name: str, now: datetime, age: timedelta) -> ConnectedCluster | None:
+        """As it was read at most that long ago."""
         read, cluster = self._clusters.get(name, (None, None))
-        if read is None or now - read > TOKEN_MEMORY:
+        if read is None or now - read > age:
             cluster = self._read_cluster(name)
-            if len(self._clusters) >= 1000:  # names come from outside: bound what a stranger can make us remember
+            if len(self._clusters) >= NAMES_REMEMBERED:
                 self._clusters.clear()
             self._clusters[name] = (now, cluster)
         return cluster
@@ -100,15 +97,29 @@ class Notify:
             return None
 
 
+def _accepts(cluster: ConnectedCluster | None, token: str) -> bool:
+    """Every hash is compared, so the time taken says nothing about which one matched."""
+    digest = token_hash(token)
+    accepted = cluster.token_hashes if cluster else ()
+    return any([hmac.compare_digest(digest, stored) for stored in accepted])  # noqa: C419  all are compared
+
+
 def read_review(body: bytes) -> Review:
     """Uid, resource and dryRun; UnreadableReviewError where no uid can be read."""
     try:
         raw = msgspec.json.decode(body, type=_RawReview)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableReviewError(f"no AdmissionReview with request.uid: {error}") from error
-    if not raw.request.uid:
+    request = raw.request
+    if not request.uid:
         raise UnreadableReviewError("request.uid is empty")
-    return Review(raw.request.uid, raw.request.resource.resource, raw.request.dry_run, raw.api_version)
+    named = request.resource.get("resource") if isinstance(request.resource, dict) else None
+    return Review(
+        uid=request.uid,
+        resource=named if isinstance(named, str) else "",
+        dry_run=bool(request.dry_run),
+        api_version=raw.api_version if isinstance(raw.api_version, str) else "admission.k8s.io/v1",
+    )
 
 
 def duty(resource: str) -> Duty:

@@ -1,7 +1,7 @@
 """A planned launch becomes what EC2 is asked: launch templates with user data, and overrides."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodewright.application.errors import RefusedError
 from nodewright.application.node_class_resolution import ResolvedNodeClass
@@ -11,6 +11,7 @@ from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.images import USER_DATA_LIMIT_BYTES, Bootstrap, UserDataError, family
 from nodewright.domain.node_labels import for_kubelet, restricted
+from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.plans import Launch, LaunchOffering
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
@@ -101,10 +102,15 @@ def _template(image: str, type_labels: Mapping[str, str], order: Order) -> Launc
         user_data=_user_data(labels, order),
         instance_profile=order.resolved.instance_profile,
         security_group_ids=order.resolved.security_group_ids,
-        node_class=order.resolved.node_class,
+        node_class=_with_disks(order.resolved.node_class),
         capacity_type=order.launch.capacity_type,
         tags=tags(order),
     )
+
+
+def _with_disks(node_class: NodeClass) -> NodeClass:
+    """A class that names no disks gets its image family's, which the capacity model counts on."""
+    return replace(node_class, block_devices=node_class.block_devices or family(node_class.ami_family).block_devices)
 
 
 def _user_data(labels: Mapping[str, str], order: Order) -> str:
@@ -141,7 +147,7 @@ def registered_taints(pool: NodePool, labels: Mapping[str, str]) -> tuple[Taint,
 
 
 def pool_labels(pool: NodePool, launch: Launch) -> dict[str, str]:
-    """Labels every node of the launch has whatever type comes: the template's, and what the pool fixes."""
+    """Labels every node of the launch has whatever type comes: the template's, what pool or pods fix."""
     fixed = {
         key: next(iter(requirement.values))
         for key, requirement in pool.requirements.items()
@@ -150,6 +156,7 @@ def pool_labels(pool: NodePool, launch: Launch) -> dict[str, str]:
     return {
         **fixed,
         **pool.labels,
+        **launch.labels,
         nodes.NODE_POOL_LABEL: pool.name,
         nodes.CAPACITY_TYPE_LABEL: launch.capacity_type,
     }

@@ -4,8 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from nodewright.application.errors import RefusedError
-from nodewright.application.node_class_resolution import NodeClassResolver, ResolvedNodeClass
+from nodewright.application.errors import NotFoundError, RefusedError
+from nodewright.application.node_class_resolution import (
+    NodeClassResolver,
+    ResolvedNodeClass,
+    UnusableNodeClassError,
+)
 from nodewright.application.ports import ClusterState, Ledger, ManifestWarning, Price, RegionCatalogue
 from nodewright.domain.capacity import PriceBook, instance_types
 from nodewright.domain.catalogue import InstanceType
@@ -23,6 +27,7 @@ class Market:
     """Everything that can be bought for a cluster, and why some pools can't buy."""
 
     options: tuple[PoolOptions, ...]
+    """Of every pool; one that can't buy has no types, so that pods are told so."""
     classes: Mapping[str, ResolvedNodeClass]
     """By name of the class."""
     warnings: tuple[ManifestWarning, ...]
@@ -32,7 +37,7 @@ class Market:
         return {t.name: t for o in self.options if o.pool.name == pool for t in o.instance_types}
 
     def pool(self, name: str) -> NodePool:
-        """One of the pools that can buy."""
+        """One of the pools."""
         return next(o.pool for o in self.options if o.pool.name == name)
 
     def lookup(self, pool: str, name: str) -> InstanceType | None:
@@ -52,8 +57,8 @@ class MarketReader:
     ) -> Market:
         """NotFoundError before the region's first refresh."""
         classes, types, warnings = self._classes(connected, state, now)
-        buying = [p for p in state.pools if p.node_class in types and not p.terminating]
-        options = tuple(PoolOptions(p, types[p.node_class], _remaining(p, claims)) for p in buying)
+        pools = [p for p in state.pools if not p.terminating]
+        options = tuple(PoolOptions(p, types.get(p.node_class, ()), _remaining(p, claims)) for p in pools)
         return Market(options, classes, (*state.warnings, *warnings, *_missing(state)))
 
     def _classes(
@@ -68,7 +73,9 @@ class MarketReader:
             try:
                 resolved[node_class.name] = self.resolver.resolve(node_class, connected, catalogue.images)
                 types[node_class.name] = _types(resolved[node_class.name], catalogue, cooling)
-            except (RefusedError, ValueError) as error:
+            except UnusableNodeClassError as error:
+                warnings.append(ManifestWarning(f"EC2NodeClass/{node_class.name}", error.path, error.message))
+            except (NotFoundError, RefusedError, ValueError) as error:
                 warnings.append(ManifestWarning(f"EC2NodeClass/{node_class.name}", "spec", str(error)))
         return resolved, types, warnings
 
@@ -80,17 +87,20 @@ def _used(state: ClusterState) -> list[NodeClass]:
 
 
 def _missing(state: ClusterState) -> list[ManifestWarning]:
-    there = {c.name for c in state.node_classes}
-    names = ", ".join(sorted(there)) or "none"
+    names = {c.name: c.terminating for c in state.node_classes}
     return [
-        ManifestWarning(
-            f"NodePool/{pool.name}",
-            "spec.template.spec.nodeClassRef.name",
-            f"no EC2NodeClass {pool.node_class!r}: create it, or name one there is ({names})",
-        )
+        ManifestWarning(f"NodePool/{pool.name}", "spec.template.spec.nodeClassRef.name", _why_missing(pool, names))
         for pool in state.pools
-        if pool.node_class not in there
+        if names.get(pool.node_class, True)
     ]
+
+
+def _why_missing(pool: NodePool, names: Mapping[str, bool]) -> str:
+    """`names`: class → whether it is being deleted."""
+    if pool.node_class in names:
+        return f"EC2NodeClass {pool.node_class!r} is being deleted: name another"
+    there = ", ".join(sorted(name for name, terminating in names.items() if not terminating)) or "none"
+    return f"no EC2NodeClass {pool.node_class!r}: create it, or name one there is ({there})"
 
 
 def _types(

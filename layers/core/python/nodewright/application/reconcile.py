@@ -6,17 +6,17 @@ Finishes launches whose owner died, takes joined nodes forward, and wakes provis
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from nodewright.application.errors import UnavailableError
+from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
 from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
+from nodewright.application.reaching import reaching
 from nodewright.application.registering import Registrar
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod
-from nodewright.domain.rooms import pending_pods
+from nodewright.domain.rooms import STARTUP_PATIENCE, pending_pods
 
-UNREACHABLE = timedelta(seconds=60)
 #: A younger pod's own webhook is still on its way; an older one nobody may have told us of.
 MISSED_AFTER = timedelta(seconds=5)
 
@@ -52,26 +52,24 @@ class Reconcile:
             return Report("paused")
         if connected.unreachable(self.clock.now()):
             return Report("unreachable")
-        if self._stale(name, hint_sent):
+        if is_answered(self.ledger, name, "reconcile", hint_sent):
             return Report("stale-hint")
+        await_second(hint_sent, self.clock)
         return self._reconcile(connected, self.clusters.open(connected))
 
     def _reconcile(self, connected: ConnectedCluster, cluster: Cluster) -> Report:
+        """Nodes that joined come first: they need no EC2, which may be throttled."""
         name, taken = connected.name, self.clock.now()
         state = self._read(connected, cluster)
+        moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes)
         finished = self._finish(connected, state, taken)
-        claims = self.ledger.claims(name)
-        moved = self.registrar.advance(name, cluster, claims, state.nodes)
-        missed = self._wake_provision(connected, state, claims, taken)
+        missed = self._wake_provision(connected, state, taken)
         self.ledger.set_last_run(name, "reconcile", taken)
         return Report("reconciled", finished, moved, missed)
 
     def _read(self, connected: ConnectedCluster, cluster: Cluster) -> ClusterState:
-        try:
+        with reaching(connected.name, self.ledger, self.clock):
             state = cluster.read()
-        except UnavailableError:
-            self.ledger.mark_unreachable(connected.name, self.clock.now() + UNREACHABLE)
-            raise
         if connected.unreachable_until is not None:
             self.ledger.mark_unreachable(connected.name, None)
         return state
@@ -83,21 +81,21 @@ class Reconcile:
         market = self.market.read(connected, state, self.ledger.claims(connected.name), now)
         return self.launcher.finish(connected.name, market.lookup)
 
-    def _wake_provision(
-        self, connected: ConnectedCluster, state: ClusterState, claims: tuple[NodeClaim, ...], now: datetime
-    ) -> int:
+    def _wake_provision(self, connected: ConnectedCluster, state: ClusterState, now: datetime) -> int:
         """One hint when pods wait that no node on its way was bought for; a node that is there takes no more."""
-        coming = [claim for claim in claims if claim.state is not ClaimState.INITIALIZED]
-        bought_for = {pod for claim in coming for pod in claim.nominated_pods}
-        waiting = pending_pods(state.pods, connected.scheduler_names)
+        claims = self.ledger.claims(connected.name)
+        bought_for = {pod for claim in claims if _is_coming(claim, now) for pod in claim.nominated_pods}
+        names = {node.name for node in state.nodes}
+        waiting = pending_pods(state.pods, connected.scheduler_names, claims, names)
         missed = [p for p in waiting if p.key not in bought_for and _old_enough(p, now)]
         if missed:
             self.hints.send(connected.name, "provision", now)
         return len(missed)
 
-    def _stale(self, name: str, sent: datetime | None) -> bool:
-        last = self.ledger.last_run(name, "reconcile") if sent else None
-        return last is not None and sent is not None and sent < last
+
+def _is_coming(claim: NodeClaim, now: datetime) -> bool:
+    """As the planner sees it: one that starts for too long is no longer waited for."""
+    return claim.state is not ClaimState.INITIALIZED and now - claim.created <= STARTUP_PATIENCE
 
 
 def _old_enough(pod: Pod, now: datetime) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from nodewright.application.errors import NotFoundError, OutsideError
+from nodewright.application.errors import NotFoundError, OutsideError, UnavailableError
 from nodewright.application.ports import ClusterDirectory, Ec2Catalogue, Images, Ledger, Observer
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.images import FAMILIES
@@ -55,15 +55,27 @@ class Refresh:
         self.ledger.put_catalogue_part("images", self.images.by_parameters(parameters), now)
 
     def _clusters(self, now: datetime) -> None:
+        """One cluster EKS doesn't tell of keeps no other from being refreshed."""
+        failed: list[str] = []
         for cluster in self.ledger.clusters():
             try:
-                fresh = self.directory.describe(cluster.name)
-            except NotFoundError:
-                self.observer.problem(
-                    cluster.name, "cluster", "EKS does not know it any more: run `nodewright disconnect`"
-                )
-                continue
-            self.ledger.put_cluster(_with_own_settings(fresh, cluster, now))
+                self._cluster(cluster.name, now)
+            except OutsideError as error:
+                failed.append(f"{cluster.name}: {error}")
+        if failed:
+            raise UnavailableError("; ".join(failed))
+
+    def _cluster(self, name: str, now: datetime) -> None:
+        try:
+            fresh = self.directory.describe(name)
+        except NotFoundError:
+            self.observer.problem(name, "cluster", "EKS does not know it any more: run `nodewright disconnect`")
+            return
+        try:
+            stored = self.ledger.cluster(name)  # read last: a token or a pause that came meanwhile must stay
+        except NotFoundError:
+            return  # disconnected meanwhile
+        self.ledger.put_cluster(_with_own_settings(fresh, stored, now))
 
 
 def _with_own_settings(fresh: ConnectedCluster, stored: ConnectedCluster, now: datetime) -> ConnectedCluster:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nodewright.application.errors import ConflictError, NotFoundError
+from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.orders import UNREGISTERED
 from nodewright.application.ports import Cluster, Fleet, Ledger, Observer
 from nodewright.domain.claims import ClaimState, NodeClaim
@@ -42,7 +42,7 @@ class Registrar:
             kubernetes.register_node(node.name, missing_labels(claim, node, target), (UNREGISTERED,))
             self._name(claim, node)
             self.ledger.save_claim(cluster, replace(claim, state=target, node_name=node.name))
-        except (ConflictError, NotFoundError) as error:
+        except (ConflictError, NotFoundError, RefusedError) as error:
             self.observer.problem(cluster, "register", f"{node.name}: {error}; the next run tries again")
             return 0
         self._announce(cluster, claim, node, target)

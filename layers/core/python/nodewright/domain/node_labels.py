@@ -24,6 +24,7 @@ SET_BY_THE_CLUSTER = frozenset(
 #: Only we may say these, once we have seen the node.
 SET_BY_RECONCILE = frozenset({nodes.REGISTERED_LABEL, nodes.INITIALIZED_LABEL})
 
+# k8s.io/kubelet/pkg/apis/well_known_labels.go
 _ALLOWED_PREFIXES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 _ALLOWED_KEYS = SET_BY_THE_CLUSTER | {
     "beta.kubernetes.io/arch",
@@ -31,7 +32,6 @@ _ALLOWED_KEYS = SET_BY_THE_CLUSTER | {
     "beta.kubernetes.io/instance-type",
     "failure-domain.beta.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region",
-    "kubernetes.io/instance-type",
 }
 
 

@@ -15,11 +15,11 @@ FAMILIES: tuple[Family, ...] = (AL2023, BOTTLEROCKET)
 
 
 def family(name: str) -> Family:
-    """The family called so in `amiFamily`. KeyError with the names there are."""
+    """The family called so in `amiFamily`. ValueError with the names there are."""
     for candidate in FAMILIES:
         if candidate.name == name:
             return candidate
-    raise KeyError(f"amiFamily {name!r} has no images of ours; there are {', '.join(f.name for f in FAMILIES)}")
+    raise ValueError(f"image family {name} is not launched yet; use {' or '.join(f.name for f in FAMILIES)}")
 
 
 __all__ = [

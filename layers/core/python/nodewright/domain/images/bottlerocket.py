@@ -48,9 +48,9 @@ class Bottlerocket:
         """One TOML document."""
         document = _parse(bootstrap.user_data)
         settings = _table(document, "settings")
-        settings["kubernetes"] = _merged(_table(settings, "kubernetes"), _kubernetes(bootstrap))
+        settings["kubernetes"] = _merged(_table(settings, "kubernetes", "settings."), _kubernetes(bootstrap))
         if bootstrap.raid0:
-            commands = _table(settings, "bootstrap-commands")
+            commands = _table(settings, "bootstrap-commands", "settings.")
             commands["000-mount-instance-storage"] = _mount_instance_storage()
         return tomli_w.dumps(document)
 
@@ -65,10 +65,10 @@ def _parse(user_data: str) -> dict[str, object]:
         raise UserDataError(f"spec.userData is not TOML, which Bottlerocket needs: {error}") from error
 
 
-def _table(parent: dict[str, object], key: str) -> dict[str, object]:
+def _table(parent: dict[str, object], key: str, path: str = "") -> dict[str, object]:
     value = parent.setdefault(key, {})
     if not isinstance(value, dict):
-        raise UserDataError(f"spec.userData: {key} is {value!r}; it must be a table")
+        raise UserDataError(f"spec.userData: {path}{key} is {value!r}; it must be a table")
     return value
 
 
