@@ -18,7 +18,7 @@ _AT_ONCE: Object = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 _THREADS = 8
 
 
-def reset(client: Client, kept: frozenset[str], seconds: float = 60.0) -> None:
+def reset(client: Client, kept: frozenset[str], seconds: float = 180.0) -> None:
     """Delete all objects but those with these uids; TimeoutError names what would not go.
 
     Finalizers of what is already terminating are taken off: their owners are gone with the test.
