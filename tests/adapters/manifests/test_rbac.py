@@ -1,0 +1,44 @@
+from typing import Any
+
+import pytest
+
+from nodewright.adapters.manifests.rbac import PROVISION_GROUP, RECONCILE_GROUP, rbac
+
+
+def objects(kind: str) -> dict[str, Any]:
+    found: list[Any] = [raw for raw in rbac() if raw["kind"] == kind]
+    return {raw["metadata"]["name"]: raw for raw in found}
+
+
+def allowed(group: str) -> set[tuple[str, str, str]]:
+    return {
+        (api_group, resource, verb)
+        for rule in objects("ClusterRole")[group]["rules"]
+        for api_group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+@pytest.mark.parametrize("group", [PROVISION_GROUP, RECONCILE_GROUP])
+def test_each_group_is_bound_to_its_own_role(group: str) -> None:
+    binding = objects("ClusterRoleBinding")[group]
+    assert binding["roleRef"]["name"] == group
+    assert [(s["kind"], s["name"]) for s in binding["subjects"]] == [("Group", group)]
+
+
+def test_only_reconcile_may_change_nodes_and_only_provision_speaks() -> None:
+    changing = {
+        (g, r, v) for g in (PROVISION_GROUP, RECONCILE_GROUP) for _, r, v in allowed(g) if v not in {"get", "list"}
+    }
+    assert changing == {
+        (PROVISION_GROUP, "events", "create"),
+        (PROVISION_GROUP, "events", "patch"),
+        (RECONCILE_GROUP, "nodes", "patch"),
+    }
+
+
+def test_nobody_may_read_secrets_or_everything() -> None:
+    for group in (PROVISION_GROUP, RECONCILE_GROUP):
+        assert all("*" not in permission for permission in allowed(group))
+        assert "secrets" not in {resource for _, resource, _ in allowed(group)}

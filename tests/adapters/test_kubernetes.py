@@ -1,0 +1,357 @@
+import base64
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from nodewright.adapters import kubernetes_api
+from nodewright.adapters.kubernetes import KubernetesClusters
+from nodewright.application.errors import (
+    ConflictError,
+    NotFoundError,
+    OutsideError,
+    RefusedError,
+    UnavailableError,
+)
+from nodewright.application.ports import Cluster
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.pods import PodKey
+from nodewright.domain.taints import Taint
+from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
+from tests.adapters.manifests.raw import Json, node_class, node_pool, pod
+
+PODS = "/api/v1/pods"
+NODE = "/api/v1/nodes/n-1"
+EVENTS = "/apis/events.k8s.io/v1/namespaces/shop/events"
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+UNREGISTERED = Taint("karpenter.sh/unregistered", "", "NoExecute")
+
+
+@pytest.fixture
+def api() -> Iterator[ApiServer]:
+    with ApiServer() as server:
+        yield server
+
+
+@pytest.fixture
+def cluster(api: ApiServer) -> Cluster:
+    return opened(api.url)
+
+
+def connected(endpoint: str, certificate_authority: str = "") -> ConnectedCluster:
+    return ConnectedCluster("mine", endpoint, certificate_authority, "1.37", "10.100.0.0/16", "10.100.0.10")
+
+
+def opened(endpoint: str, certificate_authority: str = "") -> Cluster:
+    return KubernetesClusters(lambda name: f"token-of-{name}").open(connected(endpoint, certificate_authority))
+
+
+def named(name: str) -> Json:
+    return pod(metadata={"name": name})
+
+
+def serve_lists(api: ApiServer) -> None:
+    """An API server with one object of each kind."""
+    api.on("GET", PODS, page(named("a")))
+    api.on("GET", "/api/v1/nodes", page({"metadata": {"name": "n-1"}}))
+    template: Json = {"spec": {"containers": []}}
+    api.on("GET", "/apis/apps/v1/daemonsets", page({"metadata": {"name": "agent"}, "spec": {"template": template}}))
+    api.on("GET", "/apis/karpenter.sh", group("v1", "v1beta1"))
+    api.on("GET", "/apis/karpenter.sh/v1/nodepools", page(node_pool()))
+    api.on("GET", "/apis/karpenter.k8s.aws", group("v1", "v1beta1"))
+    api.on("GET", "/apis/karpenter.k8s.aws/v1/ec2nodeclasses", page(node_class()))
+
+
+# ---- lists -----------------------------------------------------------------------------------
+
+
+def test_a_list_is_read_page_by_page_to_its_end(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", PODS, page(named("a"), token="second"), page(named("b"), token="third"), page(named("c")))
+    assert [p.key.name for p in cluster.pending_pods()] == ["a", "b", "c"]
+    assert [call.query.get("continue") for call in api.calls] == [None, "second", "third"]
+    assert {call.query["fieldSelector"] for call in api.calls} == {"spec.nodeName=,status.phase=Pending"}
+
+
+def test_lists_are_asked_for_the_present_not_for_a_cache(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", PODS, page())
+    cluster.pending_pods()
+    assert "resourceVersion" not in api.calls[0].query
+
+
+def test_a_list_that_expires_on_its_way_starts_again(api: ApiServer, cluster: Cluster) -> None:
+    api.on(
+        "GET", PODS, page(named("a"), token="second"), failure(410, "expired"), page(named("a")), page(named("never"))
+    )
+    assert [p.key.name for p in cluster.pending_pods()] == ["a"]
+    assert [call.query.get("continue") for call in api.calls] == [None, "second", None]
+
+
+def test_a_list_that_always_expires_is_unavailable(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", PODS, failure(410, "the continue token is too old"))
+    with pytest.raises(UnavailableError, match="too old"):
+        cluster.pending_pods()
+    assert len(api.calls) == 3
+
+
+def test_a_cluster_is_read_in_one_go(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    state = cluster.read()
+    assert [p.key.name for p in state.pods] == ["a"]
+    assert [n.name for n in state.nodes] == ["n-1"]
+    assert [d.key.name for d in state.daemon_sets] == ["agent"]
+    assert [p.name for p in state.pools] == ["default"]
+    assert [c.name for c in state.node_classes] == ["default"]
+    assert state.warnings == ()
+
+
+def test_pods_that_have_finished_are_not_asked_for(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    cluster.read()
+    assert api.calls[0].query["fieldSelector"] == "status.phase!=Succeeded,status.phase!=Failed"
+
+
+def test_custom_resources_are_read_at_the_preferred_version_and_found_once(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    cluster.read()
+    cluster.read()
+    paths = [call.path for call in api.calls]
+    assert paths.count("/apis/karpenter.sh") == 1
+    assert paths.count("/apis/karpenter.sh/v1/nodepools") == 2
+
+
+def test_a_group_whose_preferred_version_is_another_kind_s_is_searched(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    api.on("GET", "/apis/karpenter.sh/v1/nodepools", failure(404, "not found"))
+    api.on("GET", "/apis/karpenter.sh/v1beta1/nodepools", page(node_pool(version="v1beta1")))
+    assert [p.name for p in cluster.read().pools] == ["default"]
+
+
+def test_a_version_that_goes_away_is_found_anew(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    cluster.read()
+    api.on("GET", "/apis/karpenter.sh", group("v2"))
+    api.on("GET", "/apis/karpenter.sh/v1/nodepools", failure(404, "gone"))
+    api.on("GET", "/apis/karpenter.sh/v2/nodepools", page(node_pool(metadata={"name": "new"})))
+    assert [p.name for p in cluster.read().pools] == ["new"]
+
+
+def test_a_cluster_without_our_kinds_has_no_pools_and_a_warning(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    api.on("GET", "/apis/karpenter.sh", failure(404, "not found"))
+    state = cluster.read()
+    assert state.pools == ()
+    (warning,) = state.warnings
+    assert warning.object == "NodePool"
+    assert "nodewright connect mine" in warning.message
+
+
+def test_warnings_of_manifests_come_with_the_state(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    api.on("GET", "/apis/karpenter.sh/v1/nodepools", page(node_pool(wieght=3)))
+    assert [w.path for w in cluster.read().warnings] == ["spec.wieght"]
+
+
+# ---- failures --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "says"),
+    [
+        (failure(401, "Unauthorized"), RefusedError, "nodewright doctor mine"),
+        (failure(403, "pods is forbidden"), RefusedError, "pods is forbidden.*nodewright doctor mine"),
+        (failure(404, "no such thing"), NotFoundError, "no such thing"),
+        (failure(409, "changed"), ConflictError, "changed"),
+        (failure(422, "invalid"), RefusedError, "invalid"),
+        (failure(429, "slow down"), UnavailableError, "slow down"),
+        (failure(500, "etcd leader changed"), UnavailableError, "etcd leader changed"),
+        ((503, b"<html>no upstream</html>"), UnavailableError, "no upstream"),
+        ((200, b"<html>sign in</html>"), UnavailableError, "no Kubernetes object"),
+    ],
+)
+def test_failures_become_ours_and_name_cluster_and_call(
+    api: ApiServer, cluster: Cluster, answer: Answer, error: type[OutsideError], says: str
+) -> None:
+    api.on("GET", PODS, answer)
+    with pytest.raises(error, match=f"mine: GET {PODS}.*{says}"):
+        cluster.pending_pods()
+
+
+def test_a_cluster_that_refuses_connections_is_unavailable() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        with pytest.raises(UnavailableError, match=r"mine: http.* doesn't answer"):
+            opened(endpoint).pending_pods()
+
+
+def test_a_cluster_that_never_answers_is_unavailable(
+    api: ApiServer, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kubernetes_api, "READ_SECONDS", 0.05)
+    over = threading.Event()
+
+    def hang(_: Call) -> Answer:
+        over.wait(10)
+        return page()
+
+    api.ask("GET", PODS, hang)
+    with pytest.raises(UnavailableError, match="timed out"):
+        cluster.pending_pods()
+    over.set()
+
+
+def test_an_unreadable_certificate_authority_says_how_to_mend_it() -> None:
+    with pytest.raises(RefusedError, match=r"mine: .*nodewright connect mine"):
+        opened("https://127.0.0.1:1", "not base64!")
+
+
+def test_a_certificate_authority_that_is_no_certificate_is_no_crash(api: ApiServer) -> None:
+    endpoint = api.url.replace("http://", "https://")
+    with pytest.raises(OutsideError, match="mine: "):
+        opened(endpoint, base64.b64encode(b"-----nothing-----").decode()).pending_pods()
+
+
+def test_each_call_carries_the_cluster_s_token(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", PODS, page())
+    cluster.pending_pods()
+    assert api.calls[0].headers["Authorization"] == "Bearer token-of-mine"
+
+
+# ---- nodes -----------------------------------------------------------------------------------
+
+
+def node(version: str = "7", labels: Json | None = None, taints: list[Json] | None = None) -> Answer:
+    metadata = {"name": "n-1", "resourceVersion": version, "labels": labels or {}}
+    return 200, {"metadata": metadata, "spec": {"taints": taints} if taints else {}}
+
+
+def test_a_node_is_registered_in_one_write_guarded_by_its_version(api: ApiServer, cluster: Cluster) -> None:
+    other: Json = {"key": "a", "value": "b", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}
+    unregistered: Json = {"key": UNREGISTERED.key, "effect": "NoExecute"}
+    api.on("GET", NODE, node("7", {"x": "1"}, [unregistered, other]))
+    api.on("PATCH", NODE, (200, {}))
+    cluster.register_node("n-1", {"x": "1", "karpenter.sh/registered": "true"}, (UNREGISTERED,))
+    (call,) = api.made("PATCH")
+    assert call.headers["Content-Type"] == "application/merge-patch+json"
+    assert call.body == {
+        "metadata": {"resourceVersion": "7", "labels": {"karpenter.sh/registered": "true"}},
+        "spec": {"taints": [other]},
+    }
+
+
+def test_taints_are_not_touched_where_none_is_to_go(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", NODE, node(taints=[{"key": "a", "effect": "NoSchedule"}]))
+    api.on("PATCH", NODE, (200, {}))
+    cluster.register_node("n-1", {"x": "1"}, (UNREGISTERED,))
+    assert "spec" not in api.made("PATCH")[0].body
+
+
+def test_a_node_that_is_as_it_should_be_is_not_written(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", NODE, node(labels={"x": "1"}))
+    cluster.register_node("n-1", {"x": "1"}, (UNREGISTERED,))
+    assert api.made("PATCH") == []
+
+
+def test_on_conflict_the_node_is_read_again(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", NODE, node("7"), node("8"))
+    api.on("PATCH", NODE, failure(409, "changed"), (200, {}))
+    cluster.register_node("n-1", {"x": "1"}, ())
+    assert [call.body["metadata"]["resourceVersion"] for call in api.made("PATCH")] == ["7", "8"]
+
+
+def test_a_node_that_always_changes_first_is_a_conflict(api: ApiServer, cluster: Cluster) -> None:
+    api.on("GET", NODE, node())
+    api.on("PATCH", NODE, failure(409, "changed"))
+    with pytest.raises(ConflictError):
+        cluster.register_node("n-1", {"x": "1"}, ())
+    assert len(api.made("PATCH")) == 5
+
+
+def test_a_node_that_is_gone_is_not_found(cluster: Cluster) -> None:
+    with pytest.raises(NotFoundError):
+        cluster.register_node("n-1", {"x": "1"}, ())
+
+
+# ---- events ----------------------------------------------------------------------------------
+
+
+def say(cluster: Cluster, message: str = "no room", name: str = "web-1") -> None:
+    cluster.record_event(PodKey("shop", name), "u-1", "FailedScheduling", message, NOW)
+
+
+def test_an_event_is_said_on_the_pod_by_our_controller(api: ApiServer, cluster: Cluster) -> None:
+    api.on("POST", EVENTS, (201, {}))
+    say(cluster)
+    body = api.calls[0].body
+    assert body["reportingController"] == "nodewright.dev/provisioner"
+    assert (body["reason"], body["note"], body["type"]) == ("FailedScheduling", "no room", "Warning")
+    assert body["regarding"] == {"apiVersion": "v1", "kind": "Pod", "namespace": "shop", "name": "web-1", "uid": "u-1"}
+    assert body["eventTime"] == "2026-01-02T03:04:05.000678Z"
+    assert body["metadata"]["name"].startswith("web-1.")
+
+
+def test_the_same_news_is_the_same_event_and_other_news_another(api: ApiServer, cluster: Cluster) -> None:
+    api.on("POST", EVENTS, (201, {}))
+    say(cluster)
+    say(cluster)
+    say(cluster, "no pool")
+    names = [call.body["metadata"]["name"] for call in api.calls]
+    assert names[0] == names[1] != names[2]
+
+
+@pytest.mark.parametrize(("series", "count"), [({}, 2), ({"series": {"count": 4}}, 5)])
+def test_news_repeated_counts_up(api: ApiServer, cluster: Cluster, series: Json, count: int) -> None:
+    api.on("POST", EVENTS, failure(409, "exists"))
+    answer_to_any_event(api, (200, series))
+    say(cluster)
+    (patch,) = api.made("PATCH")
+    assert patch.body == {"series": {"count": count, "lastObservedTime": "2026-01-02T03:04:05.000678Z"}}
+
+
+def test_an_event_that_expired_in_between_is_made_anew(api: ApiServer, cluster: Cluster) -> None:
+    api.on("POST", EVENTS, failure(409, "exists"), (201, {}))
+    say(cluster)
+    assert [call.method for call in api.calls] == ["POST", "GET", "POST"]
+
+
+def test_a_long_message_and_a_long_name_are_cut_to_what_the_api_takes(api: ApiServer, cluster: Cluster) -> None:
+    pod_name = "a" * 229 + "." + "b" * 20
+    api.on("POST", EVENTS, (201, {}))
+    say(cluster, "한" * 500, pod_name)
+    body = api.calls[0].body
+    assert len(body["note"].encode()) <= 1024
+    assert len(body["metadata"]["name"]) <= 253
+    assert ".." not in body["metadata"]["name"]
+
+
+def answer_to_any_event(api: ApiServer, answer: Answer) -> None:
+    """GET and PATCH of the event, whose name only the adapter knows."""
+    post = api.answer
+
+    def learn(call: Call) -> Answer:
+        if call.method == "POST":
+            path = f"{EVENTS}/{call.body['metadata']['name']}"
+            api.on("GET", path, answer)
+            api.on("PATCH", path, (200, {}))
+        return post(call)
+
+    api.answer = learn  # type: ignore[method-assign]
+
+
+# ---- opening ---------------------------------------------------------------------------------
+
+
+def test_a_client_is_kept_while_access_is_the_same() -> None:
+    clusters = KubernetesClusters(lambda _: "token")
+    first = clusters.open(connected("http://127.0.0.1:1"))
+    assert clusters.open(connected("http://127.0.0.1:1")) is first
+    assert clusters.open(connected("http://127.0.0.1:2")) is not first
+
+
+def test_opening_makes_no_call() -> None:
+    def never(name: str) -> str:
+        raise AssertionError(name)
+
+    KubernetesClusters(never).open(connected("http://127.0.0.1:1"))

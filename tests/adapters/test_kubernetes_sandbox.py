@@ -1,0 +1,222 @@
+"""What only a real API server can tell: that it takes what we install and write, and calls us when it should."""
+
+import base64
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from nodewright.adapters.kubernetes import KubernetesClusters
+from nodewright.adapters.manifests.crds import crds
+from nodewright.adapters.manifests.rbac import rbac
+from nodewright.adapters.manifests.webhooks import webhook_configuration
+from nodewright.application.errors import RefusedError
+from nodewright.application.ports import Cluster
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.taints import Taint
+from sandbox.controlplane import Client, ControlPlane
+from sandbox.controlplane.client import Object, wait_until
+from sandbox.controlplane.components import KWOK_ANNOTATION
+from sandbox.controlplane.pki import Authority
+from tests.adapters.manifests.raw import node_pool, seed_one
+
+pytestmark = pytest.mark.sandbox
+
+GROUPS = {"provision": ["nodewright:provision"], "reconcile": ["nodewright:reconcile"]}
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def verify(token: str) -> tuple[str, list[str]] | None:
+    return (token, GROUPS[token]) if token in GROUPS else None
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with ControlPlane(verify=verify) as running:
+        running.client.apply(*map(dict, rbac()), *map(dict, crds()))
+        running.checkpoint()
+        yield running
+
+
+@pytest.fixture
+def client(plane: ControlPlane) -> Iterator[Client]:
+    yield plane.client
+    plane.reset()
+
+
+@pytest.fixture
+def woken(plane: ControlPlane, tmp_path: Path) -> Iterator[list[str]]:
+    """Operation and resource of each webhook call, as the API server makes them."""
+    with _Webhook(plane.authority, tmp_path) as webhook:
+        bundle = base64.b64encode(plane.ca_pem).decode()
+        plane.client.apply(dict(webhook_configuration("mine", webhook.url, bundle)))
+        # The API server takes a moment to see it: a pool comes and goes until it calls.
+        wait_until(lambda: _probe(plane.client, webhook.calls), "the webhooks to be called")
+        webhook.calls.clear()
+        yield webhook.calls
+
+
+def opened(plane: ControlPlane, token: str, authority: Authority | None = None) -> Cluster:
+    pem = authority.ca_pem if authority else plane.ca_pem
+    bundle = base64.b64encode(pem).decode()
+    return KubernetesClusters(lambda _: token).open(ConnectedCluster("mine", plane.url, bundle, "1.37", "", ""))
+
+
+def node() -> Object:
+    taints = [
+        {"key": "karpenter.sh/unregistered", "effect": "NoExecute"},
+        {"key": "team", "value": "a", "effect": "NoSchedule"},
+    ]
+    metadata = {"name": "n-1", "labels": {"karpenter.sh/nodepool": "default"}, "annotations": {KWOK_ANNOTATION: "fake"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": taints}}
+
+
+def test_the_first_seed_is_read_as_it_stands_written_as_v1beta1_and_served_as_v1(
+    plane: ControlPlane, client: Client
+) -> None:
+    client.apply(seed_one("node_pool"), seed_one("node_class"), seed_one("deployment"))
+    provision = opened(plane, "provision")
+    wait_until(lambda: len(provision.pending_pods()) == 1, "the pod of the deployment")
+    state = provision.read()
+    assert state.warnings == ()
+    assert [p.name for p in state.pools] == ["karpenter-node-pool"]
+    assert [c.metadata_options.http_put_response_hop_limit for c in state.node_classes] == [2]
+    assert client.get("karpenter.k8s.aws/v1", "EC2NodeClass", "default")["apiVersion"] == "karpenter.k8s.aws/v1"
+    (pod,) = state.pods
+    assert dict(pod.requests) == {"cpu": 250, "memory": 2**29, "pods": 1}
+
+
+def test_unknown_fields_of_a_manifest_survive_in_the_cluster(plane: ControlPlane, client: Client) -> None:
+    pool = seed_one("node_pool")
+    pool["spec"] = {**pool["spec"], "later": {"deep": [1]}}  # type: ignore[dict-item]
+    client.apply(pool)
+    stored = client.get("karpenter.sh/v1", "NodePool", "karpenter-node-pool")
+    assert stored["spec"]["later"] == {"deep": [1]}
+    assert [w.path for w in opened(plane, "provision").read().warnings] == ["spec.later"]
+
+
+def test_a_repeated_event_is_one_event_that_counts(plane: ControlPlane, client: Client) -> None:
+    client.apply(seed_one("deployment"))
+    provision = opened(plane, "provision")
+    wait_until(lambda: len(provision.pending_pods()) == 1, "the pod of the deployment")
+    (pod,) = provision.pending_pods()
+    for _ in range(3):
+        provision.record_event(pod.key, pod.uid, "FailedScheduling", "no pool", NOW)
+    events = client.objects("events.k8s.io/v1", "Event", "default")
+    (ours,) = [e for e in events if e["reportingController"] == "nodewright.dev/provisioner"]
+    assert ours["series"]["count"] == 3
+
+
+def test_a_node_is_registered_by_reconcile_and_by_nobody_else(plane: ControlPlane, client: Client) -> None:
+    client.create(node())
+    taints = (Taint("karpenter.sh/unregistered", "", "NoExecute"),)
+    opened(plane, "reconcile").register_node("n-1", {"karpenter.sh/registered": "true"}, taints)
+    stored = client.get("v1", "Node", "n-1")
+    assert stored["metadata"]["labels"]["karpenter.sh/registered"] == "true"
+    assert "karpenter.sh/unregistered" not in {t["key"] for t in stored["spec"]["taints"]}
+    assert "team" in {t["key"] for t in stored["spec"]["taints"]}
+    with pytest.raises(RefusedError, match="nodewright doctor mine"):
+        opened(plane, "provision").register_node("n-1", {"x": "y"}, ())
+
+
+def test_strangers_and_strange_authorities_are_refused_with_the_fix(plane: ControlPlane) -> None:
+    with pytest.raises(RefusedError, match="nodewright doctor mine"):
+        opened(plane, "nobody").read()
+    with pytest.raises(RefusedError, match="nodewright connect mine"):
+        opened(plane, "provision", Authority("another", NOW)).read()
+
+
+def test_the_cluster_wakes_us_for_what_matters_and_for_nothing_else(
+    plane: ControlPlane, client: Client, woken: list[str]
+) -> None:
+    client.apply(seed_one("node_pool"), seed_one("deployment"))
+    wait_until(lambda: "CREATE events default-scheduler" in woken, "the scheduler's event")
+    client.create(node())
+    wait_until(lambda: "UPDATE nodes/status" in woken, "the node to be ready")
+    opened(plane, "reconcile").register_node("n-1", {"a": "b"}, ())
+    (pod,) = opened(plane, "provision").pending_pods()
+    opened(plane, "provision").record_event(pod.key, pod.uid, "FailedScheduling", "no pool", NOW)
+    client.patch("karpenter.sh/v1", "NodePool", "karpenter-node-pool", {"metadata": {"labels": {"a": "b"}}})
+    client.patch("karpenter.sh/v1", "NodePool", "karpenter-node-pool", {"spec": {"weight": 51}})
+    client.delete("v1", "Node", "n-1")
+    wait_until(lambda: "DELETE nodes" in woken, "the node's end")
+    assert set(woken) == {
+        "CREATE nodepools",
+        "CREATE events default-scheduler",
+        "CREATE nodes",
+        "UPDATE nodes/status",
+        "UPDATE nodepools",
+        "DELETE nodes",
+    }
+    assert woken.count("UPDATE nodepools") == 1
+
+
+def _probe(client: Client, calls: list[str]) -> bool:
+    client.apply(node_pool(metadata={"name": "probe"}))
+    client.delete("karpenter.sh/v1", "NodePool", "probe")
+    return bool(calls)
+
+
+class _Webhook:
+    """Answers every AdmissionReview with yes, and notes what it was about."""
+
+    def __init__(self, authority: Authority, folder: Path) -> None:
+        self.calls: list[str] = []
+        certificate = authority.serving(["127.0.0.1"])
+        chain = folder / "webhook.pem"
+        chain.write_bytes(certificate.key_pem + certificate.certificate_pem)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain)
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.calls = self.calls
+        # The handshake belongs into the connection's own thread: the API server opens several at once.
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self._thread = threading.Thread(target=self._server.serve_forever)
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self._server.server_port}/v1/clusters/mine/token"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    calls: list[str]
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """The API server drops connections it no longer needs; that is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
+        resource = "/".join(filter(None, (request["resource"]["resource"], request.get("subResource"))))
+        speaker = (request.get("object") or {}).get("reportingController")
+        self.server.calls.append(" ".join(filter(None, (request["operation"], resource, speaker))))
+        response = {"uid": request["uid"], "allowed": True}
+        review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
+        answer = json.dumps(review).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        """Silent."""
