@@ -66,9 +66,10 @@ def assembly(context: Mapping[str, str] | None = None, *, root: Path = ROOT) -> 
     return found
 
 
-def bootstrap(environment: Mapping[str, str], *, account: str, region: str, root: Path = ROOT) -> None:
-    """Give the account what `cdk deploy` needs: a bucket for assets, and roles."""
-    _cdk(["bootstrap", f"aws://{account}/{region}"], root=root, environment=_environment(environment))
+def bootstrap(environment: Mapping[str, str], cdk_out: Path, *, account: str, region: str, root: Path = ROOT) -> None:
+    """Give the account what `cdk deploy` needs: a bucket for assets, and roles. Named an assembly, CDK makes none."""
+    target = f"aws://{account}/{region}"
+    _cdk(["bootstrap", target], root=root, environment=_environment(environment), app=cdk_out)
 
 
 def deploy(environment: Mapping[str, str], cdk_out: Path, *, root: Path = ROOT) -> dict[str, str]:
@@ -117,8 +118,10 @@ def _environment(aws: Mapping[str, str] | None = None) -> dict[str, str]:
     """Ours, with Node and this Python first on the path, and nobody's AWS credentials but those given."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
     folders = [str(_NODE / "bin"), str(Path(sys.executable).parent), own.get("PATH", os.defpath)]
+    # Node gives a connection 250 ms before it tries the next address of localhost; a busy machine needs longer.
+    patient = {"NODE_OPTIONS": "--no-network-family-autoselection --dns-result-order=ipv4first"}
     quiet = {"CDK_DISABLE_CLI_TELEMETRY": "1", "CDK_DISABLE_VERSION_CHECK": "1", "NODE_NO_WARNINGS": "1"}
-    return {**own, **quiet, **(aws or {}), "PATH": os.pathsep.join(folders)}
+    return {**own, **patient, **quiet, **(aws or {}), "PATH": os.pathsep.join(folders)}
 
 
 def _fingerprint(root: Path, context: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ def deployed() -> Iterator[Deployed]:
     context = {"retainState": "false", "nodeRoles": "AmazonEKSNodeRole"}
     assembly = deploy.assembly(context)
     with SandboxAws() as aws:
-        deploy.bootstrap(aws.environment(), account=aws.account, region=aws.region)
+        deploy.bootstrap(aws.environment(), assembly, account=aws.account, region=aws.region)
         yield Deployed(aws, assembly, deploy.deploy(aws.environment(), assembly))
 
 
