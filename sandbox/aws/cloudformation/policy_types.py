@@ -35,8 +35,12 @@ def _take_off_queues(clients: Clients, _: Made, properties: Properties) -> None:
 
 
 def _put_on_bucket(clients: Clients, _: str, properties: Properties) -> Made:
-    policy = json.dumps(properties["PolicyDocument"])
-    clients("s3").put_bucket_policy(Bucket=properties["Bucket"], Policy=policy)
+    document = properties["PolicyDocument"]
+    # moto applies a statement whatever its conditions say: "deny all that isn't TLS" would deny everything.
+    unconditional = [statement for statement in document["Statement"] if "Condition" not in statement]
+    if unconditional:
+        policy = json.dumps({**document, "Statement": unconditional})
+        clients("s3").put_bucket_policy(Bucket=properties["Bucket"], Policy=policy)
     return Made(properties["Bucket"])
 
 
