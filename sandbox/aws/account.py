@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends, subnets
 
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.patches import Patches
 from sandbox.aws.server import SandboxAws
 
@@ -79,7 +79,7 @@ class BuiltAccount:
 
 def build_subnet(aws: SandboxAws, vpc_id: str, subnet: Subnet, block: str) -> None:
     """Make a subnet under the id it must have. EC2 lets nobody choose one, so moto is made to draw it."""
-    backend: Any = ec2_backends[DEFAULT_ACCOUNT_ID][aws.region]
+    backend: Any = ec2_backends[ACCOUNT][aws.region]
     drawing = Patches()
     drawing.replace(subnets, "random_subnet_id", lambda: subnet.id)
     try:

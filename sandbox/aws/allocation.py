@@ -1,4 +1,4 @@
-"""How a fleet's capacity is spread over what it may launch: by strategy, price and what can be had. No calls, no chance."""
+"""How a fleet is spread over what it may launch: by strategy, price and what can be had. No calls, no chance."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

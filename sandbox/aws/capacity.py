@@ -58,7 +58,7 @@ class Capacity:
         self._add(Offering(instance_type, zone, capacity_type), n, "InsufficientInstanceCapacity")
 
     def refuse(self, code: str, capacity_type: str = ANY, after: int = 0) -> None:
-        """Refuse the account more than `after` instances, say with MaxSpotInstanceCountExceeded or VcpuLimitExceeded."""
+        """Refuse the account more than `after` instances, with MaxSpotInstanceCountExceeded, VcpuLimitExceeded, …"""
         self._add(Offering(ANY, ANY, capacity_type), after, code)
 
     def throttle(self, n: int, code: str = "RequestLimitExceeded") -> None:

@@ -3,8 +3,9 @@
 import base64
 import hashlib
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sts.models import sts_backends
+
+from sandbox.aws.defaults import ACCOUNT
 
 SECRET_KEY = "sandbox-secret"  # noqa: S105  guards nothing: the sandbox listens on this machine only
 ADMINISTRATOR_KEY = "AKIASANDBOXADMIN0000"
@@ -35,7 +36,7 @@ class Credentials:
     @staticmethod
     def secret(access_key: str) -> str | None:
         """The secret that signs for a key, to verify a signature."""
-        assumed = sts_backends[DEFAULT_ACCOUNT_ID]["aws"].get_assumed_role_from_access_key(access_key)
+        assumed = sts_backends[ACCOUNT]["aws"].get_assumed_role_from_access_key(access_key)
         return str(assumed.secret_access_key) if assumed else SECRET_KEY
 
 
@@ -49,5 +50,5 @@ def _environment(access_key: str) -> dict[str, str]:
 
 
 def _assumed(access_key: str) -> str | None:
-    assumed = sts_backends[DEFAULT_ACCOUNT_ID]["aws"].get_assumed_role_from_access_key(access_key)
+    assumed = sts_backends[ACCOUNT]["aws"].get_assumed_role_from_access_key(access_key)
     return str(assumed.role_arn) if assumed else None

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
-
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.gateway import Operations
 from sandbox.aws.launch_templates import Raw
 from sandbox.aws.protocol import AwsError, Call
@@ -14,6 +13,9 @@ from sandbox.aws.protocol import AwsError, Call
 CREATED = datetime(2026, 11, 1, tzinfo=UTC)
 NODE_TYPES = ("EC2_LINUX", "EC2_WINDOWS", "HYPERPOD_LINUX")
 NODE_GROUPS = ("system:nodes",)
+NO_ACCESS_ENTRIES = (
+    "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation."
+)
 ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 
@@ -57,7 +59,7 @@ class Eks:
         """Make a cluster, or an existing one, stand for the control plane that answers at `endpoint`."""
         cluster = self.clusters.get(name)
         if cluster is None:
-            role = f"arn:aws:iam::{DEFAULT_ACCOUNT_ID}:role/eks-{name}"
+            role = f"arn:aws:iam::{ACCOUNT}:role/eks-{name}"
             cluster = self.clusters[name] = Cluster(name, version, service_cidr, role)
         cluster.endpoint, cluster.ca = endpoint, ca_pem_base64
         cluster.version, cluster.service_cidr = version, service_cidr
@@ -115,7 +117,7 @@ class Eks:
         network = {"serviceIpv4Cidr": cluster.service_cidr, "ipFamily": "ipv4"}
         return {
             "name": cluster.name,
-            "arn": f"arn:aws:eks:{self._region}:{DEFAULT_ACCOUNT_ID}:cluster/{cluster.name}",
+            "arn": f"arn:aws:eks:{self._region}:{ACCOUNT}:cluster/{cluster.name}",
             "createdAt": CREATED,
             "version": cluster.version,
             "endpoint": cluster.endpoint or None,
@@ -131,8 +133,7 @@ class Eks:
     def _create_access_entry(self, call: Call) -> object:
         cluster, asked = self._cluster(call), call.parameters
         if cluster.authentication_mode == "CONFIG_MAP":
-            message = "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation."
-            raise AwsError("InvalidRequestException", message)
+            raise AwsError("InvalidRequestException", NO_ACCESS_ENTRIES)
         if asked["principalArn"] in cluster.entries:
             message = "The specified access entry resource is already in use on this cluster."
             raise AwsError("ResourceInUseException", message, 409)
@@ -161,17 +162,18 @@ class Eks:
     def _entry(self, call: Call) -> tuple[Cluster, AccessEntry]:
         cluster, principal = self._cluster(call), call.parameters["principalArn"]
         if principal not in cluster.entries:
-            message = f"The specified principalArn could not be found. You can view your available access entries with 'ListAccessEntries': {principal}"
-            raise AwsError("ResourceNotFoundException", message, 404)
+            raise AwsError(
+                "ResourceNotFoundException", f"The specified principalArn could not be found: {principal}", 404
+            )
         return cluster, cluster.entries[principal]
 
     def _entry_described(self, cluster: Cluster, entry: AccessEntry) -> Raw:
-        kind, _, name = entry.principal_arn.rpartition(":")[2].partition("/")
+        principal = entry.principal_arn.rpartition(":")[2].replace("/", f"/{ACCOUNT}/", 1)
         return {
             "clusterName": cluster.name,
             "principalArn": entry.principal_arn,
             "kubernetesGroups": list(entry.groups),
-            "accessEntryArn": f"arn:aws:eks:{self._region}:{DEFAULT_ACCOUNT_ID}:access-entry/{cluster.name}/{kind}/{DEFAULT_ACCOUNT_ID}/{name}",
+            "accessEntryArn": f"arn:aws:eks:{self._region}:{ACCOUNT}:access-entry/{cluster.name}/{principal}",
             "createdAt": CREATED,
             "modifiedAt": CREATED,
             "tags": entry.tags,
@@ -206,8 +208,4 @@ def _default_username(kind: str, principal: str) -> str:
     if kind in NODE_TYPES:
         return "system:node:{{EC2PrivateDNSName}}"
     role = principal.rpartition("/")[2]
-    return (
-        f"arn:aws:sts::{DEFAULT_ACCOUNT_ID}:assumed-role/{role}/{{{{SessionName}}}}"
-        if ":role/" in principal
-        else principal
-    )
+    return f"arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{{{{SessionName}}}}" if ":role/" in principal else principal

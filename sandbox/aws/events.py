@@ -1,8 +1,8 @@
 """EventBridge's default bus: every event told to the sandbox, and moto's delivery put right.
 
-moto gives an event to a disabled rule and to a schedule, loses its account, ignores a target's Input, and raises for a Lambda
-target. Here queues get theirs as AWS sends it. Lambda targets are left to whoever listens: code runs elsewhere. Somebody who
-carries events to all targets switches `delivers` off.
+moto gives an event to a disabled rule and to a schedule, loses its account, ignores a target's Input, and raises for a
+Lambda target. Here queues get theirs as AWS sends it. Lambda targets are left to whoever listens: code runs elsewhere.
+Somebody who carries events to all targets switches `delivers` off.
 """
 
 import json
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.events.models import EventsBackend, Rule, events_backends
+from moto.events.models import EventsBackend, events_backends
 
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.patches import Patches
 
 Event = dict[str, Any]
@@ -41,7 +41,7 @@ class Events:
             "Detail": json.dumps(detail),
             "Resources": list(resources),
         }
-        events_backends[DEFAULT_ACCOUNT_ID][self._region].put_events([entry])
+        events_backends[ACCOUNT][self._region].put_events([entry])
 
     def install(self, patches: Patches) -> None:
         """Take over telling and delivering."""
@@ -73,7 +73,7 @@ class Events:
             "id": event_id,
             "detail-type": entry["DetailType"],
             "source": entry["Source"],
-            "account": DEFAULT_ACCOUNT_ID,
+            "account": ACCOUNT,
             "time": _timestamp(entry.get("Time") or self._clock()),
             "region": backend.region_name,
             "resources": list(entry.get("Resources", ())),
@@ -95,7 +95,7 @@ class _Silent:
         return type("Bus", (), {"rules": {}})
 
 
-def matches(rule: Rule, event: Event) -> bool:
+def matches(rule: Any, event: Event) -> bool:
     """Whether a rule is on, is about events at all, and its pattern fits."""
     if rule.state != "ENABLED" or not rule.event_pattern.get_pattern():
         return False

@@ -5,7 +5,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.ec2.utils import random_fleet_id
 
@@ -13,6 +12,7 @@ from sandbox.aws import launches
 from sandbox.aws.allocation import Allocation, Candidate, allocate
 from sandbox.aws.capacity import Capacity, shortage
 from sandbox.aws.client_tokens import ClientTokens
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.fleet_requests import FleetRequest, Option
 from sandbox.aws.gateway import Operations, PassOn
 from sandbox.aws.instances import Instances
@@ -46,7 +46,7 @@ class Fleets:
         if parameters.get("Type", "maintain") != "instant":
             raise PassOn
         heed_dry_run(parameters)
-        backend = ec2_backends[DEFAULT_ACCOUNT_ID][call.region]
+        backend = ec2_backends[ACCOUNT][call.region]
         return self._tokens.once(parameters, lambda: self._launch_fleet(backend, parameters))
 
     def _launch_fleet(self, backend: Any, parameters: Raw) -> object:

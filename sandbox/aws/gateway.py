@@ -38,6 +38,7 @@ class Gateway:
         self._operations.update(operations)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve one request, as WSGI has it."""
         call = read(environ)
         if call is None:
             return self._moto(environ, start_response)
@@ -45,8 +46,7 @@ class Gateway:
             return self._serve(call, environ, start_response)
         except AwsError as error:
             return refuse(call, error)(environ, start_response)
-        except Exception as error:
-            # A caller that gets HTML instead of an error of the protocol can't tell what went wrong.
+        except Exception as error:  # noqa: BLE001  whatever it is, the caller gets an error of its protocol
             _log.exception("%s:%s", call.service, call.operation)
             return refuse(call, AwsError("InternalError", f"the sandbox: {error!r}", 500))(environ, start_response)
 

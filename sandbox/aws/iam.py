@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.iam.models import iam_backends
 
 from sandbox.aws.actions import actions
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.protocol import AwsError, Call
 
 Statement = dict[str, Any]
@@ -43,7 +43,7 @@ class Iam:
 
 
 def _statements(role_arn: str) -> Iterator[Statement]:
-    role = iam_backends[DEFAULT_ACCOUNT_ID]["aws"].get_role_by_arn(role_arn)
+    role = iam_backends[ACCOUNT]["aws"].get_role_by_arn(role_arn)
     for inline in role.policies.values():
         yield from _of_document(inline)
     for managed in role.managed_policies.values():

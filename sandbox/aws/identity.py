@@ -1,8 +1,7 @@
 """STS GetCallerIdentity for the sandbox's own keys, which moto has never heard of."""
 
-from moto.core import DEFAULT_ACCOUNT_ID
-
 from sandbox.aws.credentials import SESSION_NAME, Credentials
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.gateway import Operations, PassOn
 from sandbox.aws.protocol import Call
 
@@ -22,5 +21,5 @@ class Identity:
         if role is None:
             raise PassOn
         name = role.rpartition("/")[2]
-        arn = f"arn:aws:sts::{DEFAULT_ACCOUNT_ID}:assumed-role/{name}/{SESSION_NAME}"
-        return {"UserId": f"AROASANDBOX:{SESSION_NAME}", "Account": DEFAULT_ACCOUNT_ID, "Arn": arn}
+        arn = f"arn:aws:sts::{ACCOUNT}:assumed-role/{name}/{SESSION_NAME}"
+        return {"UserId": f"AROASANDBOX:{SESSION_NAME}", "Account": ACCOUNT, "Arn": arn}

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
 from moto.ssm.models import Parameter, ssm_backends
+
+from sandbox.aws.defaults import ACCOUNT
 
 KUBERNETES_VERSIONS = tuple(f"1.{minor}" for minor in range(30, 38))
 # No AL2 image exists for later versions.
@@ -78,7 +79,7 @@ class Images:
             self._point(image, release)
 
     def _register(self, image: _Image, release: Release) -> None:
-        backend: Any = ec2_backends[DEFAULT_ACCOUNT_ID][self._region]
+        backend: Any = ec2_backends[ACCOUNT][self._region]
         backend.amis[image.id] = Ami(
             backend,
             image.id,
@@ -103,10 +104,11 @@ class Images:
             self._put(f"{path}/{image.version_parameter}", image.version, release.day)
 
     def _put(self, name: str, value: str, day: datetime) -> None:
-        versions: Any = ssm_backends[DEFAULT_ACCOUNT_ID][self._region]._parameters[name]  # noqa: SLF001  no public way in
+        parameter: Any = Parameter
+        versions: Any = ssm_backends[ACCOUNT][self._region]._parameters[name]  # noqa: SLF001  no public way in
         versions.append(
-            Parameter(
-                account_id=DEFAULT_ACCOUNT_ID,
+            parameter(
+                account_id=ACCOUNT,
                 name=name,
                 value=value,
                 parameter_type="String",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ec2.models.instances import Instance, InstanceBackend
 from moto.events.models import events_backends
 
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.patches import Patches
 
 TRANSITIONS = {
@@ -99,7 +99,7 @@ def _emit(instance: Instance, state: str) -> None:
     event = {
         "Source": "aws.ec2",
         "DetailType": "EC2 Instance State-change Notification",
-        "Resources": [f"arn:aws:ec2:{region}:{DEFAULT_ACCOUNT_ID}:instance/{instance.id}"],
+        "Resources": [f"arn:aws:ec2:{region}:{ACCOUNT}:instance/{instance.id}"],
         "Detail": json.dumps({"instance-id": instance.id, "state": state}),
     }
-    events_backends[DEFAULT_ACCOUNT_ID][region].put_events([event])
+    events_backends[ACCOUNT][region].put_events([event])

@@ -13,9 +13,10 @@ from sandbox.aws.launch_templates import Tags
 from sandbox.aws.protocol import AwsError
 
 ARCHITECTURE_MISMATCH = (
-    "The architecture '{type}' of the specified instance type does not match the architecture '{image}' of the specified "
-    "AMI. Specify an instance type and an AMI that have matching architectures, and try again."
+    "The architecture '{type}' of the specified instance type does not match the architecture '{image}' of the "
+    "specified AMI. Specify an instance type and an AMI that have matching architectures, and try again."
 )
+NO_PROFILE = "Value ({value}) for parameter iamInstanceProfile.{named} is invalid. Invalid IAM Instance Profile {named}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +110,9 @@ def _groups_problem(backend: Any, launch: Launch) -> None:
 def _profile_problem(backend: Any, launch: Launch) -> None:
     wanted = launch.request.get("IamInstanceProfile")
     if wanted and _profile(backend, wanted) is None:
-        field_name = "arn" if "Arn" in wanted else "name"
+        named = "arn" if "Arn" in wanted else "name"
         value = wanted.get("Arn") or wanted.get("Name")
-        message = f"Value ({value}) for parameter iamInstanceProfile.{field_name} is invalid. Invalid IAM Instance Profile {field_name}"
-        raise AwsError("InvalidParameterValue", message)
+        raise AwsError("InvalidParameterValue", NO_PROFILE.format(value=value, named=named))
 
 
 def _profile(backend: Any, wanted: Mapping[str, str]) -> Any:

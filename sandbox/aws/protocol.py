@@ -16,9 +16,8 @@ from botocore.exceptions import UnknownServiceError
 from moto.core.model import OperationModel
 from moto.core.parse import PROTOCOL_PARSERS
 from moto.core.request import Request, determine_request_protocol
-from moto.core.responses import XFormedAttributePicker
 from moto.core.routing import get_service_router
-from moto.core.serialize import get_serializer_class
+from moto.core.serialize import XFormedAttributePicker, get_serializer_class
 from moto.core.utils import get_service_model
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
@@ -157,7 +156,8 @@ def _known(service: str) -> bool:
 
 
 def _operation_model(call: Call) -> OperationModel:
-    return get_service_model(call.service).operation_model(call.operation)
+    model: OperationModel = get_service_model(call.service).operation_model(call.operation)
+    return model
 
 
 def _serializer_class(call: Call, model: OperationModel) -> Any:

@@ -6,9 +6,9 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import Message, Queue, SQSBackend, sqs_backends
 
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.patches import Patches
 
 # "The deduplication interval": it counts from the send, whatever became of the message.
@@ -54,7 +54,7 @@ class Queues:
     def purge(self) -> None:
         """Empty every queue and forget every deduplication id."""
         self._recent.clear()
-        for queue in sqs_backends[DEFAULT_ACCOUNT_ID][self._region].queues.values():
+        for queue in sqs_backends[ACCOUNT][self._region].queues.values():
             queue._messages = []  # noqa: SLF001
             queue._pending_messages = set()  # noqa: SLF001
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 
 from sandbox.aws import launches, offerings
 from sandbox.aws.capacity import Capacity
 from sandbox.aws.client_tokens import ClientTokens
+from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.gateway import Operations
 from sandbox.aws.instances import Instances
 from sandbox.aws.launch_templates import Raw, merged_request, merged_tags, subnet_zone, template_version
@@ -34,7 +34,7 @@ class RunInstances:
     def _run_instances(self, call: Call) -> object:
         parameters = call.parameters
         heed_dry_run(parameters)
-        backend = ec2_backends[DEFAULT_ACCOUNT_ID][call.region]
+        backend = ec2_backends[ACCOUNT][call.region]
         return self._tokens.once(parameters, lambda: self._start(backend, parameters))
 
     def _start(self, backend: Any, parameters: Raw) -> object:
@@ -73,7 +73,7 @@ def _unsupported(backend: Any, launch: Launch) -> AwsError | None:
     if not zones:
         return AwsError("InvalidParameterValue", f"Invalid value '{launch.instance_type}' for InstanceType.")
     wording = (
-        "Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone}). Please retry "
-        "your request by not specifying an Availability Zone or choosing {zones}."
+        "Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone}). Please "
+        "retry your request by not specifying an Availability Zone or choosing {zones}."
     )
     return AwsError("Unsupported", wording.format(type=launch.instance_type, zone=launch.zone, zones=", ".join(zones)))

@@ -2,23 +2,22 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from threading import Thread
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
-import boto3
-from botocore.config import Config
 from moto import settings
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.moto_api._internal import mock_random
 from moto.moto_api._internal.models import moto_api_backend
-from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
 from sandbox.aws.calls import Calls
 from sandbox.aws.capacity import Capacity
+from sandbox.aws.clients import client
 from sandbox.aws.cloudformation import CloudFormation
 from sandbox.aws.credentials import Credentials
+from sandbox.aws.defaults import ACCOUNT, REGION
 from sandbox.aws.eks import Eks
 from sandbox.aws.events import Events
 from sandbox.aws.faults import Faults
@@ -27,6 +26,7 @@ from sandbox.aws.gateway import Gateway
 from sandbox.aws.iam import Iam
 from sandbox.aws.identity import Identity
 from sandbox.aws.images import RELEASES, Images
+from sandbox.aws.instance_types import InstanceTypes
 from sandbox.aws.instances import InstanceListener, Instances
 from sandbox.aws.patches import Patches
 from sandbox.aws.price_list import PriceList
@@ -38,9 +38,11 @@ from sandbox.aws.tokens import Tokens
 from sandbox.aws.workload import Workload
 from sandbox.lambdas.lineage import lineage_middleware
 
-REGION = "ap-northeast-2"
 # Ids that moto draws at random come out the same on every run.
 SEED = 20261130
+# How soon the server notices that it is to stop.
+STOP_POLL_SECONDS = 0.05
+_ALONE = Lock()
 
 
 def wall_clock() -> datetime:
@@ -51,7 +53,7 @@ def wall_clock() -> datetime:
 class SandboxAws:
     """AWS while the `with` lasts. moto keeps its state in the process, so there is one at a time."""
 
-    account = DEFAULT_ACCOUNT_ID
+    account = ACCOUNT
 
     def __init__(
         self, *, region: str = REGION, enforce: bool = False, clock: Callable[[], datetime] = wall_clock
@@ -77,10 +79,12 @@ class SandboxAws:
         self._server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_QuietHandler)
         self.endpoint = f"http://localhost:{self._server.server_port}"
         self._cloudformation = CloudFormation(region, self.endpoint)
-        self._thread = Thread(target=self._server.serve_forever, name="sandbox-aws", daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, args=[STOP_POLL_SECONDS], name="sandbox-aws", daemon=True)
 
     def __enter__(self) -> Self:
         """Start with an empty account in which AWS's own images are published."""
+        if not _ALONE.acquire(blocking=False):
+            raise RuntimeError("Another SandboxAws is open: moto keeps its state in the process. End that one first.")
         self._patches.replace(settings, "ec2_load_default_amis", lambda: False)
         for part in (self._instances, self.events, self.queues, self._cloudformation):
             part.install(self._patches)
@@ -93,6 +97,7 @@ class SandboxAws:
         self._server.shutdown()
         self._server.server_close()
         self._patches.undo()
+        _ALONE.release()
 
     def environment(self) -> dict[str, str]:
         """Variables that point a subprocess's SDK (or `cdk`) here, as an administrator."""
@@ -113,15 +118,7 @@ class SandboxAws:
     def client(self, service: str, role_arn: str | None = None) -> Any:
         """A boto3 client, of the administrator or of a role."""
         keys = self.credentials_for(role_arn) if role_arn else self.credentials.administrator()
-        return boto3.Session().client(
-            service,  # type: ignore[call-overload]  the stubs know each service by a literal
-            region_name=self.region,
-            endpoint_url=self.endpoint,
-            aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
-            aws_session_token=keys["AWS_SESSION_TOKEN"],
-            config=Config(retries={"total_max_attempts": 1}),
-        )
+        return client(service, self.region, self.endpoint, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
 
     def on_instance_change(self, listener: InstanceListener) -> None:
         """Call the listener with each state an instance enters, in the thread of the request that changed it."""
@@ -141,7 +138,7 @@ class SandboxAws:
             self.images.publish(release)
 
     def sweep(self) -> None:
-        """Between tests on one deployment: end all instances, empty queues and tables, forget faults; the stack stays."""
+        """Between tests on one deployment: end instances, empty queues and tables, forget faults; the stack stays."""
         Workload(self.region).remove()
         self._forget()
 
@@ -155,7 +152,7 @@ class SandboxAws:
         moto = DomainDispatcherApplication(create_backend_app)
         gateway = Gateway(moto, calls=self.calls, faults=self.faults, iam=self.iam, enforce=enforce)
         identity, history = Identity(self.credentials), SpotHistory(self.prices, clock)
-        for part in (self._fleets, self._runs, history, PriceList(self.prices), self.eks, identity):
+        for part in (self._fleets, self._runs, history, InstanceTypes(), PriceList(self.prices), self.eks, identity):
             gateway.install(part.operations())
         return gateway
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 from zlib import crc32
 
 from sandbox.aws import offerings
@@ -68,7 +67,7 @@ def _row(instance_type: str, zone: str, price: Decimal, changed: datetime) -> Ra
 
 
 def _instant(parameters: Raw, name: str) -> datetime | None:
-    given: Any = parameters.get(name)
+    given: datetime | None = parameters.get(name)
     if given is None:
         return None
     return given if given.tzinfo else given.replace(tzinfo=UTC)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 from moto.ec2.models import ec2_backends
+
+from sandbox.aws.defaults import ACCOUNT
 
 ENDED = "terminated"
 
@@ -13,8 +14,8 @@ class Workload:
     """Instances, volumes, launch templates and table items of one region."""
 
     def __init__(self, region: str) -> None:
-        self._ec2: Any = ec2_backends[DEFAULT_ACCOUNT_ID][region]
-        self._dynamodb: Any = dynamodb_backends[DEFAULT_ACCOUNT_ID][region]
+        self._ec2: Any = ec2_backends[ACCOUNT][region]
+        self._dynamodb: Any = dynamodb_backends[ACCOUNT][region]
 
     def remove(self) -> None:
         """Leave nothing of it, and end instances as anybody would, so that listeners hear of it."""

@@ -1,4 +1,4 @@
-"""CloudFormation as far as a stack of ours needs it: moto's own, the types it skips, and updates that keep what must stay."""
+"""CloudFormation as far as a stack of ours needs it: moto's, the types it skips, updates that keep what must stay."""
 
 from sandbox.aws.cloudformation.engine import CloudFormation
 

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 from moto.awslambda.models import LambdaFunction
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.models import AWSManagedPolicy, iam_backends
 
 from sandbox.aws.cloudformation.kinds import Properties
+from sandbox.aws.defaults import ACCOUNT
 
 # Given the moto resource and its properties, after it was made or changed.
 Completion = Callable[[Any, Properties], None]
@@ -37,6 +37,13 @@ def prepared_update(described: Properties) -> Properties:
     return {**described, "Properties": {**described["Properties"], "Code": archive}}
 
 
+def release(resource_type: str, resource: Any) -> None:
+    """Let go of what keeps a resource from being deleted: a role's attached policies."""
+    if resource_type == "AWS::IAM::Role":
+        for policy in list(resource.managed_policies.values()):
+            policy.detach_from(resource)
+
+
 def _complete_function(function: Any, properties: Properties) -> None:
     function.architectures = properties.get("Architectures", ["x86_64"])
     function.layers = function._get_layers_data(properties.get("Layers", []))  # noqa: SLF001  no public way to set layers
@@ -54,7 +61,7 @@ def _complete_queue(queue: Any, properties: Properties) -> None:
 
 
 def _complete_role(role: Any, properties: Properties) -> None:
-    policies = iam_backends[DEFAULT_ACCOUNT_ID]["aws"].managed_policies
+    policies = iam_backends[ACCOUNT]["aws"].managed_policies
     wanted = properties.get("ManagedPolicyArns", [])
     for arn in set(role.managed_policies) - set(wanted):
         if arn.startswith(AWS_POLICY):
@@ -67,7 +74,7 @@ def _complete_role(role: Any, properties: Properties) -> None:
 
 def _aws_policy(arn: str) -> AWSManagedPolicy:
     name = arn.rpartition("/")[2]
-    return AWSManagedPolicy.from_data(name, DEFAULT_ACCOUNT_ID, "us-east-1", _aws_policies()[name])
+    return AWSManagedPolicy.from_data(name, ACCOUNT, "us-east-1", _aws_policies()[name])
 
 
 @cache

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from moto.core import DEFAULT_ACCOUNT_ID
-
 from sandbox.aws.cloudformation.kinds import REFERENCE, ApiKind, Clients, Kind, Made, Properties
+from sandbox.aws.defaults import ACCOUNT
 
 
 def api_types(region: str) -> Mapping[str, Kind]:
@@ -61,7 +60,7 @@ def _alarm_type(region: str) -> Mapping[str, Kind]:
         reference="AlarmName",
         keys={"AlarmName": REFERENCE},
         name_property="AlarmName",
-        attributes={"Arn": f"arn:aws:cloudwatch:{region}:{DEFAULT_ACCOUNT_ID}:alarm:{{reference}}"},
+        attributes={"Arn": f"arn:aws:cloudwatch:{region}:{ACCOUNT}:alarm:{{reference}}"},
     )
     return {"AWS::CloudWatch::Alarm": replace(metric.kind(), delete=_delete_alarm)}
 
@@ -75,7 +74,7 @@ def _other_types(region: str) -> Mapping[str, Kind]:
         reference="Name",
         keys={"Name": REFERENCE},
         name_property="Name",
-        attributes={"Arn": f"arn:aws:scheduler:{region}:{DEFAULT_ACCOUNT_ID}:schedule/default/{{reference}}"},
+        attributes={"Arn": f"arn:aws:scheduler:{region}:{ACCOUNT}:schedule/default/{{reference}}"},
     )
     subscription = ApiKind(
         service="sns",

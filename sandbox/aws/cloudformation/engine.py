@@ -1,17 +1,13 @@
 """Hooks into moto's CloudFormation: which resource types there are, and how a stack's update changes them."""
 
-import logging
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-import boto3
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
-from moto.cloudformation.models import CloudFormationBackend
 from moto.cloudformation.parsing import ResourceMap
-from moto.core.exceptions import ServiceException
 
+from sandbox.aws.clients import client
 from sandbox.aws.cloudformation.adapted_types import completions, prepared_update
 from sandbox.aws.cloudformation.api_types import api_types
 from sandbox.aws.cloudformation.kinds import Clients, Kind, Properties
@@ -20,11 +16,10 @@ from sandbox.aws.cloudformation.policy_types import policy_types
 from sandbox.aws.cloudformation.recorded_types import recorded_types
 from sandbox.aws.cloudformation.resources import Resource, ResourceType
 from sandbox.aws.cloudformation.secret_type import secret_type
+from sandbox.aws.cloudformation.stacks import take_over_stacks
 from sandbox.aws.cloudformation.table_types import table_types
 from sandbox.aws.credentials import Credentials
 from sandbox.aws.patches import Patches
-
-_log = logging.getLogger(__name__)
 
 # Whatever refers to one of these must follow when it is replaced.
 REPLACED = ("AWS::Lambda::LayerVersion", "AWS::Lambda::Version")
@@ -43,8 +38,7 @@ class CloudFormation:
         self._take_over_types(patches)
         self._take_over_creation(patches)
         self._take_over_updates(patches)
-        _take_over_parameters(patches)
-        _take_over_failures(patches)
+        take_over_stacks(patches)
 
     def _take_over_types(self, patches: Patches) -> None:
         def resource_class(resource_type: str) -> Any:
@@ -96,7 +90,7 @@ class CloudFormation:
     def _updated_by_moto(
         self, update: Any, logical_id: str, described: Any, resources: Any, where: dict[str, str]
     ) -> Any:
-        """moto's own update where there is one that keeps the name, else a replacement."""
+        """The update moto has, if it keeps the name, else a replacement."""
         cleaned = parsing.clean_json(described, resources)
         renames = described["Type"] == "AWS::Events::Rule"
         new = None if renames else update(logical_id, prepared_update(cleaned), resources, **where)
@@ -132,64 +126,14 @@ def kinds(region: str) -> dict[str, Kind]:
 
 
 def sandbox_clients(region: str, endpoint: str) -> Clients:
-    """Clients of the sandbox itself, made once each: CloudFormation acts as an administrator."""
+    """Clients of the sandbox itself: CloudFormation acts as an administrator."""
     keys = Credentials.administrator()
-
-    @cache
-    def client(service: str) -> Any:
-        return boto3.Session().client(
-            service,  # type: ignore[call-overload]  the stubs know each service by a literal
-            region_name=region,
-            endpoint_url=endpoint,
-            aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
-        )
-
-    return client
+    return lambda service: client(service, region, endpoint, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
 
 
 def _properties(described: Any, resources: Any) -> Properties:
     cleaned: Properties = parsing.clean_json(described.get("Properties", {}), resources)
     return cleaned
-
-
-def _take_over_parameters(patches: Patches) -> None:
-    def resolved(_: Any, instance: Any, incoming_params: list[dict[str, Any]]) -> dict[str, str]:
-        """A previous value that was the template's default stays the default."""
-        given = {one["ParameterKey"]: one["ParameterValue"] for one in incoming_params if "ParameterValue" in one}
-        kept = (one["ParameterKey"] for one in incoming_params if one.get("UsePreviousValue"))
-        return given | {key: instance.parameters[key] for key in kept if key in instance.parameters}
-
-    patches.replace(CloudFormationBackend, "_resolve_update_parameters", resolved)
-
-
-def _take_over_failures(patches: Patches) -> None:
-    """A failed deploy says why, and a stack that could not be made is not there."""
-
-    def create_stack(backend: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        before = set(backend.stacks)
-        try:
-            return moto_create_stack(backend, name, *args, **kwargs)
-        except Exception as error:
-            for stack_id in set(backend.stacks) - before:
-                del backend.stacks[stack_id]
-            raise _told(name, error) from error
-
-    def update_stack(backend: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return moto_update_stack(backend, name, *args, **kwargs)
-        except Exception as error:
-            raise _told(name, error) from error
-
-    moto_create_stack = patches.replace(CloudFormationBackend, "create_stack", create_stack)
-    moto_update_stack = patches.replace(CloudFormationBackend, "update_stack", update_stack)
-
-
-def _told(stack: str, error: Exception) -> Exception:
-    if isinstance(error, ServiceException):
-        return error
-    _log.error("stack %s", stack, exc_info=error)
-    return ValidationError(message=f"Stack {stack}: {error!r}")
 
 
 def _followers(resources: dict[str, Any], changed: list[str]) -> Iterator[str]:

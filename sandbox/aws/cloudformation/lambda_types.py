@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sandbox.aws.cloudformation.kinds import REFERENCE, ApiKind, Clients, Kind, Made, Properties
+from sandbox.aws.cloudformation.kinds import ApiKind, Clients, Kind, Made, Properties
 
 
 def lambda_types() -> Mapping[str, Kind]:
@@ -51,7 +51,7 @@ def lambda_types() -> Mapping[str, Kind]:
 
 
 def _delete_layer_version(clients: Clients, made: Made, _: Properties) -> None:
-    *_, name, version = made.reference.split(":")
+    name, version = made.reference.split(":")[-2:]
     clients("lambda").delete_layer_version(LayerName=name, VersionNumber=int(version))
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from moto.core import DEFAULT_ACCOUNT_ID
-
 from sandbox.aws.cloudformation.kinds import Clients, Kind, Made, Properties
+from sandbox.aws.defaults import ACCOUNT
 
 TYPES = (
     "AWS::CDK::Metadata",
@@ -21,7 +20,7 @@ def recorded_types(region: str) -> Mapping[str, Kind]:
     """Resource type → a kind that keeps its name and does nothing else."""
 
     def create_composite_alarm(_: Clients, name: str, __: Properties) -> Made:
-        return Made(name, {"Arn": f"arn:aws:cloudwatch:{region}:{DEFAULT_ACCOUNT_ID}:alarm:{name}"})
+        return Made(name, {"Arn": f"arn:aws:cloudwatch:{region}:{ACCOUNT}:alarm:{name}"})
 
     # moto has no PutCompositeAlarm.
     composite_alarm = Kind(create_composite_alarm, _update, name_property="AlarmName", attributes=("Arn",))

@@ -1,4 +1,4 @@
-"""DynamoDB tables with their time to live and point-in-time recovery, which moto drops, and global tables as one replica."""
+"""DynamoDB tables with time to live and point-in-time recovery, which moto drops; global tables as one replica."""
 
 from collections.abc import Mapping
 from typing import Any

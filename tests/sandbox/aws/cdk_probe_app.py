@@ -36,7 +36,9 @@ class Probe(cdk.Stack):
 
     def _function(self) -> lambda_.Function:
         content = lambda_.Code.from_asset(os.environ["PROBE_LAYER"])
-        layer = lambda_.LayerVersion(self, "Layer", code=content, compatible_architectures=[lambda_.Architecture.ARM_64])
+        layer = lambda_.LayerVersion(
+            self, "Layer", code=content, compatible_architectures=[lambda_.Architecture.ARM_64]
+        )
         function = lambda_.Function(
             self,
             "Function",
