@@ -4,6 +4,7 @@ The default catalogue is that of the reference cases: x.s, x.m, x.l and the GPU 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from nodewright.domain.catalogue import CapacityType, InstanceType, Offering
@@ -66,9 +67,10 @@ def pods(count: int, name: str = "p", **overrides: object) -> tuple[Pod, ...]:
     return tuple(pod(f"{name}-{number}", **overrides) for number in range(count))  # type: ignore[arg-type]
 
 
-def daemon_pod(name: str, node: str, daemon_set: str, **overrides: object) -> Pod:
+def daemon_pod(name: str, node: str, daemon_set: str, *, namespace: str = "kube-system", **overrides: object) -> Pod:
     """A DaemonSet's pod, bound."""
-    return pod(name, owner=Owner("DaemonSet", daemon_set, "uid"), node_name=node, phase="Running", **overrides)  # type: ignore[arg-type]
+    made = pod(name, owner=Owner("DaemonSet", daemon_set, "uid"), node_name=node, phase="Running", **overrides)  # type: ignore[arg-type]
+    return replace(made, key=PodKey(namespace, name))
 
 
 def daemon_set(

@@ -26,7 +26,7 @@ class Purchase:
     """What is to be bought, and what it must cost at least."""
 
     launches: tuple[Launch, ...]
-    bound: int | None
+    bound: int
     tiers: tuple[Tier, ...] = field(repr=False)
     """As they are after it: what remains of the limits."""
 
@@ -38,11 +38,14 @@ class Purchase:
 
 def buy(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting, meter: Meter) -> Purchase:
     """Launches for the pods that wait; those that got a node no longer do."""
-    visits = [_Visit.to(place, waiting, meter) for place in tiers(pools, waiting.shapes, daemon_sets)]
+    if not waiting.left.any():
+        return Purchase((), 0, ())
+    rounds = [tuple(_rounds(place, waiting, meter)) for place in tiers(pools, waiting.shapes, daemon_sets)]
+    visits = [visit for each in rounds for visit in each]
     return Purchase(
         launches=tuple(launch for visit in visits for launch in visit.launches),
         bound=_bound(visits, pools, daemon_sets, waiting),
-        tiers=tuple(visit.place for visit in visits),
+        tiers=tuple(each[-1].place for each in rounds),
     )
 
 
@@ -72,6 +75,16 @@ class _Visit:
         launches = tuple(_launches(place, things, admitted, patterns, purses, waiting))
         after = replace(place, remaining=purses.astype(np.int64))
         return cls(after, launches, admitted.holds_some, before - waiting.left, things, whole)
+
+
+def _rounds(place: Tier, waiting: Waiting, meter: Meter) -> Iterator[_Visit]:
+    """Visits until nothing more is bought: when limits take some kinds away, what was spared may be used."""
+    while True:
+        visit = _Visit.to(place, waiting, meter)
+        yield visit
+        place = visit.place
+        if not (visit.launches and place.limited and waiting.left.any()):
+            return
 
 
 def _packed(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> list[Pattern]:

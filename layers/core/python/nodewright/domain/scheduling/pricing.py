@@ -57,9 +57,10 @@ def _by_wholes(problem: Problem) -> Floats:
 def _single(problem: Problem, prices: Floats, total: Floats) -> Floats:
     """All weight on the one resource that proves most."""
     most = _bounds(problem, prices)
-    best = int(np.argmax(np.where(np.isfinite(most), most * total, 0)))
+    finite = np.where(np.isfinite(most), most, 0)
+    best = int(np.argmax(finite * total))
     value = np.zeros(len(total))
-    value[best] = most[best] if np.isfinite(most[best]) else 0
+    value[best] = finite[best]
     return value
 
 

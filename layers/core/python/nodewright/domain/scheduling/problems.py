@@ -66,9 +66,10 @@ def items(place: Tier, shapes: Sequence[Shape], wanted: Sequence[int], admitted:
     requests = [place.request(shapes[shape].requests) for shape in wanted]
     for shape, request in zip(wanted, requests, strict=True):
         found.setdefault((request.tobytes(), int(admitted.mask_of[shape])), []).append(shape)
-    firsts = [wanted.index(members[0]) for members in found.values()]
+    request_of = dict(zip(wanted, requests, strict=True))
+    demand = np.array([request_of[members[0]] for members in found.values()], dtype=np.int64)
     return Items(
-        demand=np.array([requests[first] for first in firsts], dtype=np.int64).reshape(-1, len(place.resources)),
+        demand=demand.reshape(len(found), len(place.resources)),
         mask_of=np.array([mask for _, mask in found], dtype=np.int64),
         shapes=tuple(tuple(members) for members in found.values()),
     )

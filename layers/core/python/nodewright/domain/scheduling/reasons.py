@@ -163,7 +163,7 @@ class _Look:
         options = next(each for each in self._place.pools if each.pool.name == self._market.pool.name)
         smallest = np.flatnonzero(self._sold)
         usage = self._place.usage[self._rows][smallest]
-        kind = self._market.shelf.types[self._market.shelf.type_of[smallest[np.lexsort(usage.T[::-1])[0]]]]
+        kind = self._market.shelf.types[self._market.shelf.type_of[smallest[np.lexsort((smallest, *usage.T[::-1]))[0]]]]
         counted = Resources({**kind.capacity, NODES: 1})
         remaining = self._place.remaining[self._place.pools.index(options)].tolist()
         left = dict(zip(self._place.limited, remaining, strict=True))

@@ -57,9 +57,15 @@ class _Floor:
         self._waiting.drop({pod for pods in self.placed for pod in pods})
 
     def fill(self) -> None:
-        """Shape by shape, as many as fit in each room in turn."""
+        """Shape by shape, as many as fit in each room in turn.
+
+        Shapes come large ones first; of equal size those with less choice.
+        """
         left = self._waiting.left
-        for shape, request in enumerate(self._requests):
+        choice = [int(self._admitted(shape).sum()) for shape in range(len(left))]
+        sizes = [self._waiting.shapes[shape].size for shape in range(len(left))]
+        for shape in sorted(range(len(left)), key=lambda each: (sizes[each], choice[each])):
+            request = self._requests[shape]
             fits = np.where(self._admitted(shape), _times(self._free, request), 0)
             before = np.cumsum(fits) - fits
             taken = np.clip(left[shape] - before, 0, fits)

@@ -37,6 +37,11 @@ class Shape:
     problems: tuple[str, ...]
     pods: tuple[PodKey, ...]
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Sorts large ones first: by cpu, then memory."""
+        return (-self.requests.get(CPU), -self.requests.get(MEMORY))
+
 
 def group(pods: Iterable[Pod]) -> tuple[Shape, ...]:
     """Shapes of these pods, large ones first: they are the hardest to place.
@@ -46,7 +51,7 @@ def group(pods: Iterable[Pod]) -> tuple[Shape, ...]:
     found: dict[_Likeness, list[Pod]] = {}
     for pod in pods:
         found.setdefault((pod.requests, pod.alternatives, pod.tolerations, pod.problems), []).append(pod)
-    return tuple(sorted((_shape(alike, members) for alike, members in found.items()), key=_size))
+    return tuple(sorted((_shape(alike, members) for alike, members in found.items()), key=_order))
 
 
 class Waiting:
@@ -66,9 +71,9 @@ class Waiting:
         return tuple(reversed(self._pods[shape]))
 
     def take(self, shape: int, count: int) -> list[PodKey]:
-        """The next `count` of a shape; they no longer wait."""
+        """The next `count` of a shape, or all there are; they no longer wait."""
         pods = self._pods[shape]
-        cut = len(pods) - count
+        cut = max(0, len(pods) - count)
         taken = pods[cut:][::-1]
         del pods[cut:]
         return taken
@@ -91,7 +96,6 @@ def _turn(pod: Pod) -> tuple[int, datetime, PodKey]:
     return (-pod.priority, pod.created, pod.key)
 
 
-def _size(shape: Shape) -> tuple[int, int, tuple[tuple[str, int], ...], PodKey]:
+def _order(shape: Shape) -> tuple[tuple[int, int], tuple[tuple[str, int], ...], PodKey]:
     """A total order: no two shapes share a pod."""
-    requests = shape.requests
-    return (-requests.get(CPU), -requests.get(MEMORY), tuple(requests.items()), min(shape.pods))
+    return (shape.size, tuple(shape.requests.items()), min(shape.pods))

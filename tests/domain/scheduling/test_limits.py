@@ -1,0 +1,80 @@
+"""A pool's limits are never passed, whatever type EC2 picks from the list."""
+
+from nodewright.domain.limits import Limits
+from nodewright.domain.plans import Plan
+from nodewright.domain.scheduling import solve
+from tests.builders import instance_type, options, pod, pods, pool, resources, snapshot
+
+
+def nodes(plan: Plan) -> int:
+    return sum(len(launch.nodes) for launch in plan.launches)
+
+
+def test_types_beyond_what_remains_are_dropped() -> None:
+    plan = solve(snapshot(pods(4, cpu="900m"), pools=[options(remaining=resources(cpu=4))]))
+
+    assert {name for launch in plan.launches for name in launch.instance_types} <= {"x.s", "x.m"}
+    assert plan.unschedulable == ()
+
+
+def test_what_does_not_fit_the_limit_waits_with_numbers() -> None:
+    plan = solve(snapshot(pods(3, cpu="1500m"), pools=[options(remaining=resources(cpu=4))]))
+
+    assert nodes(plan) == 2
+    assert plan.unschedulable[0].reason == "LimitReached"
+    assert "cpu 0 left, x.s takes 2" in plan.unschedulable[0].message
+
+
+def test_nodes_are_counted() -> None:
+    plan = solve(snapshot(pods(9, cpu="1500m"), pools=[options(remaining=resources(nodes=1))]))
+
+    assert nodes(plan) == 1
+    assert "nodes 0 left" in plan.unschedulable[0].message
+
+
+def test_a_limit_of_zero_buys_nothing() -> None:
+    none = options(remaining=Limits({"cpu": 0}))
+
+    assert solve(snapshot([pod()], pools=[none])).unschedulable[0].reason == "LimitReached"
+
+
+def test_a_limit_that_is_used_up_or_passed_buys_nothing() -> None:
+    used = options(pool(limits=resources(cpu=4)), remaining=Limits({"cpu": 4000}) - resources(cpu=5))
+
+    assert solve(snapshot([pod()], pools=[used])).launches == ()
+
+
+def test_a_resource_that_is_not_limited_is_unlimited() -> None:
+    assert nodes(solve(snapshot([pod()], pools=[options(remaining=resources(memory="100Gi"))]))) == 1
+
+
+def test_larger_types_leave_the_list_before_nodes_leave_the_plan() -> None:
+    """Two nodes of two cores use up the four that remain, so the larger type at the same price is not listed."""
+    types = [instance_type("a.s", cpu=2, on_demand=1.0, spot=None)]
+    types.append(instance_type("b.s", cpu="1900m", vcpu=3, on_demand=1.1, spot=None))
+    tight, wide = (options(types=types, remaining=resources(cpu=cpu)) for cpu in (4, 6))
+
+    assert [each.instance_types for each in solve(snapshot(pods(2, cpu="1500m"), pools=[tight])).launches] == [("a.s",)]
+    assert solve(snapshot(pods(2, cpu="1500m"), pools=[wide])).launches[0].instance_types == ("a.s", "b.s")
+
+
+def test_a_limit_chooses_the_type_that_takes_less_of_it() -> None:
+    """The cheap type brings 64Gi of which one is used; the limit leaves 10Gi."""
+    types = [
+        instance_type("fat.s", memory="64Gi", on_demand=0.5, spot=None),
+        instance_type("slim.s", memory="4Gi", on_demand=1.0, spot=None),
+    ]
+    plan = solve(snapshot(pods(2, cpu="1500m"), pools=[options(types=types, remaining=resources(memory="10Gi"))]))
+
+    assert [launch.instance_types for launch in plan.launches] == [("slim.s",)]
+    assert nodes(plan) == 2
+
+
+def test_the_bound_holds_where_limits_make_pods_spill_to_a_lighter_and_cheaper_pool() -> None:
+    heavy = options(pool("heavy", weight=10), [instance_type(on_demand=3.0, spot=None)], remaining=resources(nodes=1))
+    light = options(pool("light"), [instance_type(on_demand=1.0, spot=None)])
+    plan = solve(snapshot(pods(3, cpu="1500m"), pools=[heavy, light]))
+
+    assert {launch.pool: len(launch.nodes) for launch in plan.launches} == {"heavy": 1, "light": 2}
+    assert plan.bound is not None
+    assert plan.bound <= 3 * 1_000_000_000
