@@ -40,5 +40,5 @@ def test_a_path_before_the_role_is_not_part_of_its_name(profiles: InstanceProfil
 
 
 def test_a_role_that_is_not_there_is_refused_with_the_fix(profiles: InstanceProfiles) -> None:
-    with pytest.raises(RefusedError, match="no role missing: make it, or change spec.role"):
+    with pytest.raises(RefusedError, match=r"no role missing: make it, or change spec\.role"):
         profiles.ensure("prod", "default", "missing")

@@ -95,7 +95,7 @@ class Ec2Fleet:
         """Instances with all these tags, sorted by id."""
         filters: list[FilterTypeDef] = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
         if states:
-            filters.append({"Name": "instance-state-name", "Values": states})
+            filters.append({"Name": "instance-state-name", "Values": list(states)})
         with outside("describing instances"):
             return tuple(sorted(map(_instance, self._describe(filters)), key=lambda instance: instance.id))
 

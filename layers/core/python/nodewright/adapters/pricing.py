@@ -58,7 +58,6 @@ def _listed(client: "PricingClient", region: str, family: str, tenancy: str) -> 
 def _filters(region: str, family: str, tenancy: str) -> "list[FilterTypeDef]":
     wanted = {
         "regionCode": region,
-        "serviceCode": "AmazonEC2",
         "preInstalledSw": "NA",
         "operatingSystem": "Linux",
         "capacitystatus": "Used",
