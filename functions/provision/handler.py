@@ -17,9 +17,9 @@ def handler(event: dict[str, object], context: LambdaContext) -> PartialItemFail
     """One hint a batch; a failed run sends a new hint instead of blocking its cluster's group."""
     deadline = datetime.now(UTC) + timedelta(milliseconds=context.get_remaining_time_in_millis())
 
-    def record(message: SQSRecord) -> None:
-        sent = int(message.attributes.sent_timestamp)
-        function.on_hint(message.body, sent, lambda cluster, at: function.use(cluster, at, deadline))
+    def hint(record: SQSRecord) -> None:
+        sent = int(record.attributes.sent_timestamp)
+        function.on_hint(record.body, sent, lambda cluster, at: function.use(cluster, at, deadline))
 
     with function.telemetry.recording():
-        return process_partial_response(event, record, processor, context)
+        return process_partial_response(event, hint, processor, context)

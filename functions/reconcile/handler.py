@@ -11,12 +11,12 @@ function = reconcile_function()
 processor = BatchProcessor(event_type=EventType.SQS)
 
 
-def record(message: SQSRecord) -> None:
+def hint(record: SQSRecord) -> None:
     """One hint."""
-    function.on_hint(message.body, int(message.attributes.sent_timestamp), function.use)
+    function.on_hint(record.body, int(record.attributes.sent_timestamp), function.use)
 
 
 def handler(event: dict[str, object], context: LambdaContext) -> PartialItemFailureResponse:
     """One hint a batch; a failed run sends a new hint instead of blocking its cluster's group."""
     with function.telemetry.recording():
-        return process_partial_response(event, record, processor, context)
+        return process_partial_response(event, hint, processor, context)

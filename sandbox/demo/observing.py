@@ -86,7 +86,8 @@ class Observer:
         elif message == "initialized":
             self.timeline.tell("node", f"{record['node']} initialized")
         elif message == "problem" or record.get("level") in {"ERROR", "CRITICAL"}:
-            self.timeline.tell("problem", f"{record.get('what', message)}: {record.get('reason', record)}")
+            reason = record.get("reason") or record.get("errorMessage") or record.get("exception") or record
+            self.timeline.tell("problem", f"{record.get('what', message)}: {str(reason).strip().splitlines()[-1]}")
 
     def _look_at_nodes(self) -> None:
         for node in self.world.control_plane.client.objects("v1", "Node"):
