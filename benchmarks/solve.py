@@ -58,7 +58,7 @@ def main(peer: Path) -> None:
     results = json.loads((peer / "results.json").read_text())
     print(
         f"{'workload':26}{'catalogue':17}{'pods':>6}{'nodes':>6}{'USD/h':>10}{'÷bound':>8}{'Karpenter':>11}"
-        f"{'left':>6}{'seconds':>9}{'pods/s':>10}"
+        f"{'left':>6}{'CPU s':>9}{'pods/s':>10}"
     )
     for workload in WORKLOADS:
         pods = [pod(raw) for raw in read_pods(peer, workload)]
@@ -77,9 +77,10 @@ def main(peer: Path) -> None:
 def timed(pods: Sequence[Pod], types: Sequence[InstanceType]) -> tuple[Plan, float]:
     pool = NodePool("default", "default", Requirements([Requirement.of("kubernetes.io/os", "In", ["linux"])]))
     snapshot = Snapshot(NOW, tuple(pods), (), (PoolOptions(pool, tuple(types), None),))
-    start = time.perf_counter()
+    # Of this process: what else the machine does is not the planner's.
+    start = time.process_time()
     plan = solve(snapshot)
-    return plan, time.perf_counter() - start
+    return plan, time.process_time() - start
 
 
 def show(workload: str, name: str, pods: Sequence[Pod], plan: Plan, seconds: float, peer: float | None) -> None:

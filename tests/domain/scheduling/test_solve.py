@@ -146,6 +146,13 @@ def test_a_pool_at_its_limit_gives_way_to_the_next() -> None:
     assert bought(solve(snapshot([pod(terms=EITHER)], pools=[SLOW, full]))) == {("slow", "x.s", "spot"): 1}
 
 
+def test_a_pool_that_is_being_deleted_buys_nothing() -> None:
+    leaving = options(pool("leaving", weight=9, terminating=True))
+
+    assert bought(solve(snapshot([pod()], pools=[leaving, options()]))) == {("default", "x.s", "spot"): 1}
+    assert solve(snapshot([pod()], pools=[leaving])).unschedulable[0].reason == "NoPool"
+
+
 def test_weight_beats_price() -> None:
     dear = options(pool("dear", ON_DEMAND, weight=1))
 

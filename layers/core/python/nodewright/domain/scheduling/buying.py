@@ -37,7 +37,8 @@ class Purchase:
 
 
 def buy(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting, meter: Meter) -> Purchase:
-    """Launches for the pods that wait; those that got a node no longer do."""
+    """Launches for the pods that wait; those that got a node no longer do. Pools being deleted sell nothing."""
+    pools = [options for options in pools if not options.pool.terminating]
     if not waiting.left.any():
         return Purchase((), 0, ())
     rounds = [tuple(_rounds(place, waiting, meter)) for place in tiers(pools, waiting.shapes, daemon_sets)]

@@ -9,7 +9,7 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.patterns import fill
-from nodewright.domain.scheduling.pricing import item_prices
+from nodewright.domain.scheduling.pricing import duals, item_prices
 from nodewright.domain.scheduling.problems import Problem
 
 
@@ -40,17 +40,29 @@ class Packing:
 
 def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter) -> Packing:
     """The best of a portfolio; the first that ranks best wins."""
-    best: Packing | None = None
-    for values in item_prices(problem, counts):
-        patterns, finished = _greedy(problem, counts, remaining, values, meter)
-        packing = _settled(problem, patterns, counts, remaining)
-        if best is None or packing.rank < best.rank:
-            best = packing
+    worth = problem.demand @ duals(problem, counts)
+    best = Packing((), counts, remaining, 0)
+    for values in item_prices(problem, worth):
+        to_beat = np.inf if best.left.any() else float(best.cost)
+        patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
+        best = min(best, _settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)
         if not finished:
             break
-    if best is None:
-        raise AssertionError("item_prices yields at least one pricing")
     return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Race:
+    """When a packing is to be given up."""
+
+    meter: Meter
+    worth: Floats
+    """Of a pod of each item, at prices that make no node worth more than it costs."""
+    to_beat: float
+
+    def is_lost(self, spent: float, left: Ints) -> bool:
+        """Whether what is spent and the least the rest can cost are no better than the best so far."""
+        return spent + float(left @ self.worth) >= self.to_beat
 
 
 _STALE_AT_ONCE: Final = 8
@@ -96,14 +108,15 @@ class _Fillings:
 
 
 def _greedy(
-    problem: Problem, counts: Ints, remaining: Floats, values: Floats, meter: Meter
+    problem: Problem, counts: Ints, remaining: Floats, values: Floats, race: _Race
 ) -> tuple[list[Pattern], bool]:
-    """Patterns until nothing is left or fits, and whether the meter let it finish."""
+    """Patterns until nothing is left or fits or the race is lost, and whether the meter let it finish."""
     left, purses = counts.copy(), remaining.copy()
     fillings = _Fillings(problem, left, values)
     patterns: list[Pattern] = []
-    while left.any():
-        if not meter.spend():
+    spent = 0.0
+    while left.any() and not race.is_lost(spent, left):
+        if not race.meter.spend():
             return patterns, False
         row = fillings.best(left, _affordable(problem, purses))
         if row is None:
@@ -113,6 +126,7 @@ def _greedy(
         times = min(int((left[used] // content[used]).min()), _times_affordable(problem, purses, row))
         patterns.append(Pattern(row, content, times))
         left -= times * content
+        spent += times * float(problem.prices[row])
         _pay(problem, purses, row, times)
     return patterns, True
 

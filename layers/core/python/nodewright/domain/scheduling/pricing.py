@@ -9,15 +9,15 @@ from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.problems import Problem
 
 
-def item_prices(problem: Problem, counts: Ints) -> Iterator[Floats]:
+def item_prices(problem: Problem, worth: Floats) -> Iterator[Floats]:
     """Several ways, none of which wins alone (planning.md, "Greedy that works").
 
-    By resource prices (good for small pods), by the share of a node each takes in its scarcest
+    By resource prices (`worth`: good for small pods), by the share of a node each takes in its scarcest
     resource, by how many whole ones fit a node (good for large pods), and the sum of the first and third.
     """
     shares = _by_share(problem)
     # A pod that asks for nothing the prices value must still be worth placing.
-    resources = np.maximum(problem.demand @ duals(problem, counts), shares * 1e-6)
+    resources = np.maximum(worth, shares * 1e-6)
     wholes = _by_wholes(problem)
     yield resources
     yield shares
