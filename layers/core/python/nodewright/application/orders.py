@@ -155,6 +155,7 @@ def pool_labels(pool: NodePool, launch: Launch) -> dict[str, str]:
     }
     return {
         **fixed,
+        **launch.labels,
         **pool.labels,
         **launch.labels,
         nodes.NODE_POOL_LABEL: pool.name,
