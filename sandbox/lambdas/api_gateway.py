@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from sandbox.lambdas.http_event import Request, Response, http_event, message, response
 from sandbox.lambdas.one_send import OneSendHandler, OneSendServer
 from sandbox.lambdas.outcome import Json, Outcome
-from sandbox.lambdas.template import Route, Throttle
+from sandbox.lambdas.specs import Route, Throttle
 
 # Quota of HTTP APIs: 10 MB a request.
 MAXIMUM_BODY_BYTES = 10 * 1024 * 1024

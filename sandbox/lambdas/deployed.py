@@ -9,10 +9,10 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from sandbox.lambdas.outcome import Json
-from sandbox.lambdas.template import Assembly, FunctionSpec
+from sandbox.lambdas.specs import Assembly, FunctionSpec
 
 
-class NotDeployed(RuntimeError):
+class NotDeployedError(RuntimeError):
     """The endpoint has no such stack, or the stack lacks a resource of the template."""
 
 
@@ -84,13 +84,13 @@ def _physical_names(stack: str, cloudformation: Json) -> dict[str, str]:
     try:
         resources = cloudformation.describe_stack_resources(StackName=stack)["StackResources"]
     except ClientError as error:
-        raise NotDeployed(f"stack {stack} is not deployed at the endpoint: {error}") from error
+        raise NotDeployedError(f"stack {stack} is not deployed at the endpoint: {error}") from error
     return {resource["LogicalResourceId"]: resource.get("PhysicalResourceId", "") for resource in resources}
 
 
 def _required(physical: Mapping[str, str], name: str) -> str:
     if not physical.get(name):
-        raise NotDeployed(f"the deployed stack has no {name}; deploy what was synthesized")
+        raise NotDeployedError(f"the deployed stack has no {name}; deploy what was synthesized")
     return physical[name]
 
 

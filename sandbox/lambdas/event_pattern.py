@@ -14,7 +14,7 @@ from sandbox.lambdas.outcome import Json
 _ABSENT = object()
 
 
-class UnknownOperator(ValueError):
+class UnknownOperatorError(ValueError):
     """The pattern uses a comparison that EventBridge doesn't have, or that is not matched here."""
 
 
@@ -54,7 +54,9 @@ def _leaf_accepts(alternative: Json, leaf: Json) -> bool:
         return (type(alternative) is type(leaf) and alternative == leaf) or _same_number(alternative, leaf)
     ((name, argument),) = alternative.items()
     if name not in _OPERATORS:
-        raise UnknownOperator(f"event pattern: unknown comparison {name!r}; known are {', '.join(sorted(_OPERATORS))}")
+        raise UnknownOperatorError(
+            f"event pattern: unknown comparison {name!r}; known are {', '.join(sorted(_OPERATORS))}"
+        )
     return _OPERATORS[name](argument, leaf)
 
 

@@ -13,8 +13,8 @@ from sandbox.lambdas.environment import encode
 from sandbox.lambdas.event_pattern import matches
 from sandbox.lambdas.outcome import Json
 from sandbox.lambdas.schedules import Schedules
+from sandbox.lambdas.specs import Rule, Target
 from sandbox.lambdas.target_input import target_input
-from sandbox.lambdas.template import Rule, Target
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl
 
 from sandbox.lambdas.outcome import Json
-from sandbox.lambdas.template import Route
+from sandbox.lambdas.specs import Route
 
 _TEXT = ("text/", "application/json", "application/javascript", "application/xml")
 

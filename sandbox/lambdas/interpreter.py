@@ -18,7 +18,7 @@ _WANTED = "3.13"
 _RUNTIME_CLIENT = "awslambdaric"
 
 
-class NoRuntime(RuntimeError):
+class NoRuntimeError(RuntimeError):
     """The functions' dependencies could not be built; the message has uv's words."""
 
 
@@ -138,11 +138,11 @@ def _uv(root: Path, environment: Mapping[str, str]) -> str:
     own = root / ".tools" / "uv" / "bin" / "uv"
     found = environment.get("UV") or shutil.which("uv", path=environment.get("PATH")) or (own.is_file() and str(own))
     if not found:
-        raise NoRuntime(f"uv is neither in UV, nor on PATH, nor at {own}; run `make` once, it installs it")
+        raise NoRuntimeError(f"uv is neither in UV, nor on PATH, nor at {own}; run `make` once, it installs it")
     return found
 
 
 def _run(command: Sequence[str], root: Path) -> None:
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise NoRuntime(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        raise NoRuntimeError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")

@@ -5,7 +5,7 @@ import re
 from sandbox.lambdas.outcome import Json
 
 
-class UnreadableTemplate(ValueError):
+class UnreadableTemplateError(ValueError):
     """The template says something this sandbox does not understand; the message names resource and property."""
 
 
@@ -13,7 +13,7 @@ def referenced(value: Json, where: str) -> str:
     """The logical id of the one resource that `value` refers to, by Ref, GetAtt, Join or Sub."""
     found = sorted(set(_references(value)))
     if len(found) != 1:
-        raise UnreadableTemplate(
+        raise UnreadableTemplateError(
             f"{where}: expected a reference to exactly one resource of this template, found {found or value!r}"
         )
     return found[0]
@@ -22,7 +22,7 @@ def referenced(value: Json, where: str) -> str:
 def text(value: Json, where: str) -> str:
     """A plain string; the sandbox reads no computed ones here."""
     if not isinstance(value, str):
-        raise UnreadableTemplate(f"{where}: expected a plain string, found {value!r}")
+        raise UnreadableTemplateError(f"{where}: expected a plain string, found {value!r}")
     return value
 
 
@@ -31,7 +31,7 @@ def whole(value: Json, where: str) -> int:
     try:
         return int(value)
     except (TypeError, ValueError):
-        raise UnreadableTemplate(f"{where}: expected a whole number, found {value!r}") from None
+        raise UnreadableTemplateError(f"{where}: expected a whole number, found {value!r}") from None
 
 
 def _references(value: Json) -> list[str]:

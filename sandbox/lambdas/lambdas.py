@@ -18,9 +18,10 @@ from sandbox.lambdas.interpreter import Runtime, prepare_runtime
 from sandbox.lambdas.lineage import Trace
 from sandbox.lambdas.logs import Logs
 from sandbox.lambdas.outcome import Json, Outcome
-from sandbox.lambdas.pool import Pool, Stopped
+from sandbox.lambdas.pool import Pool, StoppedError
 from sandbox.lambdas.sources import Poller
-from sandbox.lambdas.template import Assembly, FunctionSpec, read_assembly
+from sandbox.lambdas.specs import Assembly, FunctionSpec
+from sandbox.lambdas.template import read_assembly
 
 _log = logging.getLogger(__name__)
 
@@ -204,7 +205,7 @@ class Lambdas:
                     _log.error("%s: asynchronous event given up after three errors: %s", name, outcome.payload)
                 elif self._stopping.wait(pause / self._speed):
                     return
-        except Stopped:
+        except StoppedError:
             return
 
 

@@ -12,7 +12,7 @@ from sandbox.lambdas.logs import Logs
 from sandbox.lambdas.outcome import Json, Outcome
 
 
-class Stopped(RuntimeError):
+class StoppedError(RuntimeError):
     """The sandbox was stopped while a call waited for an environment."""
 
 
@@ -77,7 +77,7 @@ class Pool:
         with self._changed:
             while True:
                 if self._stopped:
-                    raise Stopped(f"{self.function.name}: the sandbox was stopped")
+                    raise StoppedError(f"{self.function.name}: the sandbox was stopped")
                 while self._idle:
                     # The one used last is the warmest; one that died meanwhile is replaced as it turns up.
                     environment = self._idle.pop()

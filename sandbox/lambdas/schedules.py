@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 
 from cronsim import CronSim, CronSimError
 
-from sandbox.lambdas.template import Rule
+from sandbox.lambdas.specs import Rule
 
 _UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1)}
 
 
-class BadSchedule(ValueError):
+class BadScheduleError(ValueError):
     """A schedule expression that EventBridge would refuse, or that uses what is not known here."""
 
 
@@ -29,7 +29,9 @@ def fire_times(expression: str, start: datetime) -> Iterator[datetime]:
     cron = re.fullmatch(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)", expression)
     if cron:
         return _cron(expression, list(cron.groups()), start)
-    raise BadSchedule(f"{expression}: expected rate(N minutes|hours|days) or cron(MIN HOUR DAY MONTH WEEKDAY YEAR)")
+    raise BadScheduleError(
+        f"{expression}: expected rate(N minutes|hours|days) or cron(MIN HOUR DAY MONTH WEEKDAY YEAR)"
+    )
 
 
 class Schedules:
@@ -82,13 +84,13 @@ def _every(interval: timedelta, start: datetime) -> Iterator[datetime]:
 def _cron(expression: str, fields: list[str], start: datetime) -> Iterator[datetime]:
     minute, hour, day, month, weekday, year = fields
     if year != "*":
-        raise BadSchedule(f"{expression}: only * is understood as the year")
+        raise BadScheduleError(f"{expression}: only * is understood as the year")
     if "?" not in (day, weekday):
-        raise BadSchedule(f"{expression}: either day-of-month or day-of-week must be ?")
+        raise BadScheduleError(f"{expression}: either day-of-month or day-of-week must be ?")
     try:
         return CronSim(" ".join([minute, hour, _any(day), month, _weekdays(weekday)]), start)
     except CronSimError as error:
-        raise BadSchedule(f"{expression}: {error}") from error
+        raise BadScheduleError(f"{expression}: {error}") from error
 
 
 def _any(field: str) -> str:

@@ -16,8 +16,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sandbox.lambdas.deployed import DeployedFunction, DeployedQueue, Deployment, client
 from sandbox.lambdas.lineage import MAXIMUM_PASSES, Trace
 from sandbox.lambdas.outcome import Json, Outcome
+from sandbox.lambdas.pool import StoppedError
+from sandbox.lambdas.specs import QueueSource
 from sandbox.lambdas.sqs_event import failed_message_ids, sqs_event
-from sandbox.lambdas.template import QueueSource
 
 # (function's logical id, event, trace of the batch) → what came of it.
 Invoke = Callable[[str, Json, Trace | None], Outcome]
@@ -105,6 +106,9 @@ class Poller:
             if batch:
                 event = sqs_event(batch, self._queue.arn)
                 self._settle(batch, self._invoke(self.source.function, event, _trace(batch)))
+        except (BotoCoreError, ClientError, StoppedError) as error:
+            if not self._stopping:
+                _log.warning("%s: a batch stays in the queue: %s", self.source.logical_id, error)
         except Exception:  # noqa: BLE001 - one bad batch must not end the poller
             if not self._stopping:
                 _log.exception("%s: a batch stays in the queue", self.source.logical_id)

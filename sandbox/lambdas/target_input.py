@@ -7,7 +7,7 @@ import json
 import re
 
 from sandbox.lambdas.outcome import Json
-from sandbox.lambdas.template import Target
+from sandbox.lambdas.specs import Target
 
 
 def target_input(target: Target, event: Json, rule_name: str, rule_arn: str) -> Json:

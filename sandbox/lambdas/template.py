@@ -6,99 +6,11 @@ cannot disagree in silence. Only Python functions are read; CDK's own custom-res
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.lambdas.intrinsics import UnreadableTemplate, referenced, text, whole
+from sandbox.lambdas.intrinsics import UnreadableTemplateError, referenced, text, whole
 from sandbox.lambdas.outcome import Json
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionSpec:
-    """A function as the template has it; `environment` is as written, with its intrinsics."""
-
-    logical_id: str
-    handler: str
-    code_dir: Path
-    layer_dirs: tuple[Path, ...]
-    timeout_seconds: int
-    memory_mb: int
-    recursive_loop_allowed: bool
-    environment: Mapping[str, Json]
-    log_format: str = "Text"
-    log_level: str | None = None
-    reserved_concurrency: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QueueSource:
-    """An event source mapping from a queue to a function."""
-
-    logical_id: str
-    function: str
-    queue: str
-    batch_size: int
-    partial_batch: bool
-    window_seconds: int
-    maximum_concurrency: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where a rule sends: a function or a queue, and what it makes of the event."""
-
-    resource: str
-    message_group_id: str | None
-    input: str | None
-    input_path: str | None
-    input_paths: Mapping[str, str]
-    input_template: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """An EventBridge rule of the default bus."""
-
-    logical_id: str
-    event_pattern: Mapping[str, Json] | None
-    schedule: str | None
-    enabled: bool
-    targets: tuple[Target, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One route of the HTTP API; method ANY and path `$default` take everything."""
-
-    method: str
-    path: str
-    function: str
-
-    @property
-    def key(self) -> str:
-        """As API Gateway writes it into the event."""
-        return self.path if self.path == "$default" else f"{self.method} {self.path}"
-
-
-@dataclass(frozen=True, slots=True)
-class Throttle:
-    """A stage's limit: so many requests a second, in bursts of so many."""
-
-    rate: float
-    burst: int
-
-
-@dataclass(frozen=True, slots=True)
-class Assembly:
-    """Everything the sandbox runs of one stack."""
-
-    stack: str
-    functions: Mapping[str, FunctionSpec]
-    queue_sources: tuple[QueueSource, ...]
-    rules: tuple[Rule, ...]
-    routes: tuple[Route, ...]
-    throttle: Throttle | None
-    queues: frozenset[str]
+from sandbox.lambdas.specs import Assembly, FunctionSpec, QueueSource, Route, Rule, Target, Throttle
 
 
 def read_assembly(cdk_out: Path, stack: str) -> Assembly:
@@ -132,7 +44,7 @@ class _Reader:
         return {
             name: self._function(name, properties)
             for name, properties in self.of("AWS::Lambda::Function")
-            if str(properties.get("Runtime", "")).startswith("python") and "S3Key" in properties["Code"]
+            if _runs_here(properties)
         }
 
     def _function(self, name: str, properties: Json) -> FunctionSpec:
@@ -155,16 +67,18 @@ class _Reader:
     def _layer(self, layer: Json, where: str) -> Path:
         name = referenced(layer, where)
         if name not in self._resources:
-            raise UnreadableTemplate(f"{where}: {name} is not a resource of this template; layers must be built by it")
+            raise UnreadableTemplateError(
+                f"{where}: {name} is not a resource of this template; layers must be built by it"
+            )
         return self._folder(self._resources[name]["Properties"]["Content"], f"{name}.Content")
 
     def _folder(self, code: Json, where: str) -> Path:
         key = text(code.get("S3Key"), f"{where}.S3Key")
         if key not in self._assets:
-            raise UnreadableTemplate(f"{where}: no file asset of the stack is published as {key}")
+            raise UnreadableTemplateError(f"{where}: no file asset of the stack is published as {key}")
         folder = self._cdk_out / self._assets[key]
         if not folder.is_dir():
-            raise UnreadableTemplate(f"{where}: its asset {folder} is not a folder; synthesize code as folders")
+            raise UnreadableTemplateError(f"{where}: its asset {folder} is not a folder; synthesize code as folders")
         return folder
 
     def queue_sources(self) -> Iterator[QueueSource]:
@@ -172,7 +86,7 @@ class _Reader:
             if properties.get("Enabled", True) is False:
                 continue
             if "FilterCriteria" in properties:
-                raise UnreadableTemplate(f"{name}.FilterCriteria: the sandbox filters no queue messages")
+                raise UnreadableTemplateError(f"{name}.FilterCriteria: the sandbox filters no queue messages")
             limit = properties.get("ScalingConfig", {}).get("MaximumConcurrency")
             yield QueueSource(
                 logical_id=name,
@@ -187,7 +101,7 @@ class _Reader:
     def rules(self) -> Iterator[Rule]:
         for name, properties in self.of("AWS::Events::Rule"):
             if properties.get("EventBusName", "default") != "default":
-                raise UnreadableTemplate(f"{name}.EventBusName: the sandbox has only the default event bus")
+                raise UnreadableTemplateError(f"{name}.EventBusName: the sandbox has only the default event bus")
             schedule = properties.get("ScheduleExpression")
             yield Rule(
                 logical_id=name,
@@ -212,7 +126,7 @@ class _Reader:
 
     def routes(self) -> Iterator[Route]:
         if len(list(self.of("AWS::ApiGatewayV2::Api"))) > 1:
-            raise UnreadableTemplate("AWS::ApiGatewayV2::Api: the sandbox serves one HTTP API, there are several")
+            raise UnreadableTemplateError("AWS::ApiGatewayV2::Api: the sandbox serves one HTTP API, there are several")
         for name, properties in self.of("AWS::ApiGatewayV2::Route"):
             method, _, path = text(properties["RouteKey"], f"{name}.RouteKey").rpartition(" ")
             target = f"{name}.Target"
@@ -223,7 +137,9 @@ class _Reader:
         properties = self._resources[name]["Properties"]
         version = str(properties.get("PayloadFormatVersion"))
         if properties.get("IntegrationType") != "AWS_PROXY" or version != "2.0":
-            raise UnreadableTemplate(f"{name}: only AWS_PROXY integrations with PayloadFormatVersion 2.0 are served")
+            raise UnreadableTemplateError(
+                f"{name}: only AWS_PROXY integrations with PayloadFormatVersion 2.0 are served"
+            )
         return self._known(properties["IntegrationUri"], f"{name}.IntegrationUri", "AWS::Lambda::Function")
 
     def throttle(self) -> Throttle | None:
@@ -236,11 +152,20 @@ class _Reader:
 
     def _known(self, value: Json, where: str, *types: str) -> str:
         name = referenced(value, where)
-        found = self._resources.get(name, {}).get("Type")
+        resource = self._resources.get(name, {})
+        found = resource.get("Type")
         if found not in types:
             wanted = " or ".join(types)
-            raise UnreadableTemplate(f"{where}: {name} is {found or 'not in the template'}, expected {wanted}")
+            raise UnreadableTemplateError(f"{where}: {name} is {found or 'not in the template'}, expected {wanted}")
+        if found == "AWS::Lambda::Function" and not _runs_here(resource["Properties"]):
+            raise UnreadableTemplateError(
+                f"{where}: {name} is not a Python function with code from an asset; it can't run here"
+            )
         return name
+
+
+def _runs_here(function: Json) -> bool:
+    return str(function.get("Runtime", "")).startswith("python") and "S3Key" in function["Code"]
 
 
 def _artifact(cdk_out: Path, stack: str) -> tuple[str, str]:
@@ -253,7 +178,7 @@ def _artifact(cdk_out: Path, stack: str) -> tuple[str, str]:
         for name in {artifact, properties.get("stackName", artifact)}
     }
     if stack not in stacks:
-        raise UnreadableTemplate(f"{cdk_out / 'manifest.json'}: no stack {stack}; it has {sorted(stacks)}")
+        raise UnreadableTemplateError(f"{cdk_out / 'manifest.json'}: no stack {stack}; it has {sorted(stacks)}")
     template = text(stacks[stack].get("templateFile"), f"{stack}.templateFile")
     return template, template.removesuffix(".template.json") + ".assets.json"
 
@@ -272,6 +197,6 @@ def _load(path: Path) -> Json:
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise UnreadableTemplate(f"{path} is missing; run `cdk synth` first") from None
+        raise UnreadableTemplateError(f"{path} is missing; run `cdk synth` first") from None
     except json.JSONDecodeError as error:
-        raise UnreadableTemplate(f"{path}: not JSON: {error}") from error
+        raise UnreadableTemplateError(f"{path}: not JSON: {error}") from error

@@ -1,6 +1,6 @@
 import pytest
 
-from sandbox.lambdas.event_pattern import UnknownOperator, matches
+from sandbox.lambdas.event_pattern import UnknownOperatorError, matches
 from sandbox.lambdas.outcome import Json
 
 EVENT = {
@@ -86,5 +86,5 @@ def test_the_pattern_refuses_the_event(pattern: Json) -> None:
 
 
 def test_an_unknown_comparison_is_an_error_and_not_a_mismatch() -> None:
-    with pytest.raises(UnknownOperator, match="starts-with"):
+    with pytest.raises(UnknownOperatorError, match="starts-with"):
         matches({"source": [{"starts-with": "aws"}]}, EVENT)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lambdas.deployed import NotDeployed
+from sandbox.lambdas.deployed import NotDeployedError
 from sandbox.lambdas.interpreter import current_runtime
 from sandbox.lambdas.lambdas import Lambdas
 from tests.sandbox.lambdas.conftest import Running, credentials, eventually
@@ -207,7 +207,7 @@ def test_a_name_that_is_no_functions_or_two_functions_is_an_error(running: Runni
 
 def test_a_stack_that_is_not_deployed_is_a_clear_error(endpoint: str, tmp_path: Path) -> None:
     stack = synthesize(tmp_path / "cdk.out", "Absent", {"Echo": function(ECHO)})
-    with pytest.raises(NotDeployed, match="Absent"):
+    with pytest.raises(NotDeployedError, match="Absent"):
         Lambdas.from_assembly(
             stack.cdk_out, "Absent", endpoint, credentials, tmp_path, region=REGION, runtime=current_runtime()
         )

@@ -4,8 +4,8 @@ from itertools import islice
 
 import pytest
 
-from sandbox.lambdas.schedules import BadSchedule, Schedules, fire_times
-from sandbox.lambdas.template import Rule
+from sandbox.lambdas.schedules import BadScheduleError, Schedules, fire_times
+from sandbox.lambdas.specs import Rule
 
 # A Monday.
 START = datetime(2026, 11, 30, 12, 30, 10, tzinfo=UTC)
@@ -35,7 +35,7 @@ def test_a_schedule_fires_when_eventbridge_would(expression: str, wanted: list[s
     ["rate(0 minutes)", "rate(1 week)", "1 minute", "cron(0 8 * * * *)", "cron(61 * * * ? *)", "cron(0 8 * * ? 2027)"],
 )
 def test_a_schedule_that_is_not_understood_is_an_error_with_its_text(expression: str) -> None:
-    with pytest.raises(BadSchedule) as caught:
+    with pytest.raises(BadScheduleError) as caught:
         fire_times(expression, START)
     assert expression in str(caught.value)
 

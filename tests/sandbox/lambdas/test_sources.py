@@ -89,10 +89,12 @@ def test_no_batch_is_larger_than_the_template_says(running: Running, sqs: Json) 
     url = lambdas.deployment.queues["Queue"].url
     entries = [{"Id": str(number), "MessageBody": str(number)} for number in range(9)]
     sqs.send_message_batch(QueueUrl=url, Entries=entries)
-    assert eventually(lambda: _left(sqs, url) == 0)
-    sizes = [len(record["event"]["Records"]) for record in lambdas.log_records("Print")]
-    assert sum(sizes) == 9
-    assert max(sizes) == 3
+
+    def sizes() -> list[int]:
+        return [len(record["event"]["Records"]) for record in lambdas.log_records("Print")]
+
+    assert eventually(lambda: sum(sizes()) == 9)
+    assert max(sizes()) == 3
 
 
 def test_failure_brings_the_message_back_and_at_last_to_the_dead_letter_queue(running: Running, sqs: Json) -> None:

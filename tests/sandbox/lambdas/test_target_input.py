@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from sandbox.lambdas.outcome import Json
+from sandbox.lambdas.specs import Target
 from sandbox.lambdas.target_input import target_input
-from sandbox.lambdas.template import Target
 
 EVENT = {
     "source": "aws.ec2",

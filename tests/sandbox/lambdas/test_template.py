@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.lambdas.interpreter import Runtime
-from sandbox.lambdas.intrinsics import UnreadableTemplate, referenced
+from sandbox.lambdas.intrinsics import UnreadableTemplateError, referenced
 from sandbox.lambdas.outcome import Json
-from sandbox.lambdas.template import QueueSource, Route, Throttle, read_assembly
+from sandbox.lambdas.specs import QueueSource, Route, Throttle
+from sandbox.lambdas.template import read_assembly
 from tests.sandbox.lambdas.stack import Stack, arn_of, function, http_api, mapping, queue, rule, synthesize
 
 CODE = "def handler(event, context):\n    return None\n"
@@ -81,7 +82,7 @@ def test_a_reference_is_found_in_every_intrinsic(value: Json, wanted: str) -> No
 
 @pytest.mark.parametrize("value", ["plain", {"Ref": "AWS::Region"}, [{"Ref": "A"}, {"Ref": "B"}], None])
 def test_what_is_not_one_reference_is_refused_with_its_place(value: Json) -> None:
-    with pytest.raises(UnreadableTemplate, match=r"^Map\.EventSourceArn: expected"):
+    with pytest.raises(UnreadableTemplateError, match=r"^Map\.EventSourceArn: expected"):
         referenced(value, "Map.EventSourceArn")
 
 
@@ -92,6 +93,10 @@ def test_what_is_not_one_reference_is_refused_with_its_place(value: Json) -> Non
         ({"Map": mapping("Ours", "Ours")}, "Map.EventSourceArn: Ours is AWS::Lambda::Function"),
         ({"Queue": queue(), "Map": mapping("Ours", "Queue", FilterCriteria={})}, "Map.FilterCriteria"),
         ({"Rule": rule(EventBusName="own")}, "Rule.EventBusName"),
+        (
+            {"Js": function(CODE, Runtime="nodejs24.x"), "Rule": rule({"Arn": arn_of("Js")})},
+            "Rule.Targets.Target0.Arn: Js is not a Python function",
+        ),
         ({"Rule": rule({"Arn": {"Ref": "Topic"}}), "Topic": {"Type": "AWS::SNS::Topic"}}, "Rule.Targets.Target0.Arn"),
         ({"Ours": function(CODE, Timeout={"Ref": "T"})}, "Ours.Timeout: expected a whole number"),
         ({"Ours": function(CODE, Layers=["arn:aws:lambda:x"])}, "Ours.Layers"),
@@ -101,7 +106,7 @@ def test_what_cannot_be_honoured_is_refused_with_resource_and_property(
     resources: dict[str, Json], words: str, tmp_path: Path
 ) -> None:
     stack = synthesize(tmp_path, "App", {"Ours": function(CODE), **resources})
-    with pytest.raises(UnreadableTemplate) as caught:
+    with pytest.raises(UnreadableTemplateError) as caught:
         read_assembly(stack.cdk_out, "App")
     assert words in str(caught.value)
 
@@ -110,18 +115,18 @@ def test_an_integration_of_another_payload_format_is_refused(tmp_path: Path) -> 
     api = http_api("Ours", "GET /")
     api["Integration"]["Properties"]["PayloadFormatVersion"] = "1.0"
     stack = synthesize(tmp_path, "App", {"Ours": function(CODE), **api})
-    with pytest.raises(UnreadableTemplate, match=r"Integration: .*2\.0"):
+    with pytest.raises(UnreadableTemplateError, match=r"Integration: .*2\.0"):
         read_assembly(stack.cdk_out, "App")
 
 
 def test_an_unknown_stack_is_an_error_that_lists_the_known(tmp_path: Path) -> None:
     stack = synthesize(tmp_path, "App", {})
-    with pytest.raises(UnreadableTemplate, match=r"no stack Other; it has \['App'\]"):
+    with pytest.raises(UnreadableTemplateError, match=r"no stack Other; it has \['App'\]"):
         read_assembly(stack.cdk_out, "Other")
 
 
 def test_a_folder_that_is_no_assembly_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableTemplate, match="cdk synth"):
+    with pytest.raises(UnreadableTemplateError, match="cdk synth"):
         read_assembly(tmp_path, "App")
 
 
