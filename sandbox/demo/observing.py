@@ -68,8 +68,9 @@ class Observer:
     def _look_at_webhooks(self) -> None:
         """Told when a hint arrives, with the calls that became it."""
         hints, calls = self._starts("provision"), self._starts("notify")
-        if hints > self._hints:
-            self.timeline.tell("webhook", f"{calls - self._calls} calls → {_count(hints - self._hints, 'hint')}")
+        if hints > self._hints and calls > self._calls:
+            told = f"{_count(calls - self._calls, 'call')} → {_count(hints - self._hints, 'planning run')}"
+            self.timeline.tell("webhook", told)
             self._hints, self._calls = hints, calls
 
     def _new_records(self, function: str) -> Iterator[Record]:

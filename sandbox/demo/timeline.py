@@ -18,12 +18,15 @@ COLOURS = {
     "problem": "red",
 }
 
+#: Narrower terminals wrap; a file or a CI log has no width of its own.
+WIDTH = 120
+
 
 @dataclass(slots=True)
 class Timeline:
     """Prints; several threads may tell it things."""
 
-    console: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
+    console: Console = field(default_factory=lambda: _console())
     _started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -40,3 +43,8 @@ class Timeline:
         with self._lock:
             colour = COLOURS.get(kind, "white")
             self.console.print(f"{self.seconds():6.1f} s  [{colour}]{kind:<8}[/] {escape(text)}")
+
+
+def _console() -> Console:
+    measured = Console(highlight=False, soft_wrap=True)
+    return measured if measured.is_terminal else Console(highlight=False, soft_wrap=True, width=WIDTH)
