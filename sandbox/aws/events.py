@@ -6,14 +6,20 @@ Somebody who carries events to all targets switches `delivers` off.
 """
 
 import json
+import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from moto.core.exceptions import ServiceException
 from moto.events.models import EventsBackend, events_backends
+from moto.events.utils import EventTemplateParser
+from moto.sqs.models import sqs_backends
 
 from sandbox.aws.defaults import ACCOUNT
 from sandbox.aws.patches import Patches
+
+_log = logging.getLogger(__name__)
 
 Event = dict[str, Any]
 EventListener = Callable[[Event], None]
@@ -29,9 +35,10 @@ class Events:
         # Off while somebody else carries events to targets.
         self.delivers = True
 
-    def on_put(self, listener: EventListener) -> None:
-        """Call the listener with each event put on the default bus, in the shape AWS delivers it."""
+    def on_put(self, listener: EventListener) -> Callable[[], None]:
+        """Call the listener with each event put on the default bus, shaped as AWS delivers it; the result ends that."""
         self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def put(self, source: str, detail_type: str, detail: Event, resources: Iterable[str] = ()) -> None:
         """Put an event on the default bus, as AWS's own services do (say a spot interruption)."""
@@ -103,9 +110,13 @@ def matches(rule: Any, event: Event) -> bool:
 
 
 def target_input(target: dict[str, Any], event: Event) -> Event:
-    """What a target receives: its own Input, part of the event, or all of it."""
+    """What a target receives: its own Input, a transformed event, part of the event, or all of it."""
     if "Input" in target:
         return dict(json.loads(target["Input"]))
+    if transformer := target.get("InputTransformer"):
+        parse: Any = EventTemplateParser.parse
+        paths = transformer.get("InputPathsMap", {})
+        return dict(parse(transformer["InputTemplate"], paths, {**event, "ingestion-time": event["time"]}))
     part: Any = event
     for name in target.get("InputPath", "$").split(".")[1:]:
         part = part[name]
@@ -114,10 +125,16 @@ def target_input(target: dict[str, Any], event: Event) -> Event:
 
 def _send(rule: Any, event: Event) -> None:
     for target in rule.targets:
-        service = target["Arn"].split(":")[2]
-        if service == "sqs":
-            group = target.get("SqsParameters", {}).get("MessageGroupId")
-            rule._send_to_sqs_queue(target["Arn"].split(":")[-1], target_input(target, event), group)  # noqa: SLF001
+        _, _, service, region, account, resource = target["Arn"].split(":", 5)
+        if service != "sqs":
+            continue
+        group = target.get("SqsParameters", {}).get("MessageGroupId")
+        try:
+            body = json.dumps(target_input(target, event))
+            sqs_backends[account][region].send_message(resource, body, group_id=group)
+        except ServiceException as error:
+            # The caller of PutEvents never hears of a target that fails.
+            _log.warning("rule %s, target %s: %s", rule.name, target["Arn"], error)
 
 
 def _timestamp(moment: Any) -> str:

@@ -47,7 +47,12 @@ class Instances:
     """Announces changes, in the order they happen, in the thread of the request that made them."""
 
     def __init__(self) -> None:
-        self.listeners: list[InstanceListener] = []
+        self._listeners: list[InstanceListener] = []
+
+    def on_change(self, listener: InstanceListener) -> Callable[[], None]:
+        """Call the listener with every change; the result ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def started(self, instances: Iterable[Instance]) -> None:
         """Instances have been launched: they were pending for a moment, and run."""
@@ -71,7 +76,7 @@ class Instances:
         for instance in instances:
             for state in states:
                 _emit(instance, state)
-                for listener in self.listeners:
+                for listener in list(self._listeners):
                     listener(change(instance, state))
 
 

@@ -79,7 +79,9 @@ class SandboxAws:
         self._server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_QuietHandler)
         self.endpoint = f"http://localhost:{self._server.server_port}"
         self._cloudformation = CloudFormation(region, self.endpoint)
-        self._thread = Thread(target=self._server.serve_forever, args=[STOP_POLL_SECONDS], name="sandbox-aws", daemon=True)
+        self._thread = Thread(
+            target=self._server.serve_forever, args=[STOP_POLL_SECONDS], name="sandbox-aws", daemon=True
+        )
 
     def __enter__(self) -> Self:
         """Start with an empty account in which AWS's own images are published."""
@@ -120,11 +122,11 @@ class SandboxAws:
         keys = self.credentials_for(role_arn) if role_arn else self.credentials.administrator()
         return client(service, self.region, self.endpoint, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
 
-    def on_instance_change(self, listener: InstanceListener) -> None:
-        """Call the listener with each state an instance enters, in the thread of the request that changed it."""
-        self._instances.listeners.append(listener)
+    def on_instance_change(self, listener: InstanceListener) -> Callable[[], None]:
+        """Call the listener with each state an instance enters, in the request's thread; the result ends that."""
+        return self._instances.on_change(listener)
 
-    def enforce(self, on: bool) -> None:
+    def enforce(self, *, on: bool = True) -> None:
         """Whether calls a role's policies don't allow are refused."""
         self._gateway.enforce = on
 
