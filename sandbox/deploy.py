@@ -96,7 +96,8 @@ def main() -> None:
     parser.add_argument("command", choices=["synth"])
     parser.parse_args()
     try:
-        synth(ROOT / "cdk.out")
+        with _alone(ROOT, "cdk.out"):
+            synth(ROOT / "cdk.out")
     except CdkError as error:
         sys.exit(str(error))
     print("synthesized into cdk.out, cdk-nag has nothing to say")

@@ -9,6 +9,8 @@ import pytest
 from sandbox import deploy
 from sandbox.aws.server import SandboxAws
 
+NODE_ROLE = "AmazonEKSNodeRole"
+
 
 @dataclass(frozen=True)
 class Deployed:
@@ -19,8 +21,8 @@ class Deployed:
 
 @pytest.fixture(scope="module")
 def deployed() -> Iterator[Deployed]:
-    context = {"retainState": "false", "nodeRoles": "AmazonEKSNodeRole"}
-    assembly = deploy.assembly(context)
+    # As the sandbox deploys it, so that both use one assembly.
+    assembly = deploy.assembly({"nodeRoles": NODE_ROLE, "retainState": "false"})
     with SandboxAws() as aws:
         deploy.bootstrap(aws.environment(), assembly, account=aws.account, region=aws.region)
         yield Deployed(aws, assembly, deploy.deploy(aws.environment(), assembly))
@@ -66,18 +68,13 @@ def test_deploying_again_changes_no_output(deployed: Deployed) -> None:
 
 
 def test_an_update_reaches_what_is_deployed_and_keeps_the_table(deployed: Deployed) -> None:
-    # The same assembly, but for one number, as a new version of the code would bring.
-    changed = deploy.assembly({"retainState": "false", "nodeRoles": "AmazonEKSNodeRole,Another"})
+    assert _passed_roles(deployed) == {_role(deployed, deployed.outputs["NodeRoleName"]), _role(deployed, NODE_ROLE)}
 
-    outputs = deploy.deploy(deployed.aws.environment(), changed)
+    outputs = deploy.deploy(deployed.aws.environment(), deploy.assembly())
 
     assert outputs == deployed.outputs
-    role = outputs["ProvisionRoleArn"].rpartition("/")[2]
-    iam = deployed.aws.client("iam")
-    (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
-    statements = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]["Statement"]
-    (passing,) = [each for each in statements if each["Action"] == "iam:PassRole"]
-    assert f"arn:aws:iam::{deployed.aws.account}:role/Another" in passing["Resource"]
+    assert _passed_roles(deployed) == {_role(deployed, deployed.outputs["NodeRoleName"])}
+    deploy.deploy(deployed.aws.environment(), deployed.assembly)
 
 
 def test_destroying_leaves_nothing_behind(deployed: Deployed) -> None:
@@ -93,3 +90,17 @@ def test_destroying_leaves_nothing_behind(deployed: Deployed) -> None:
 def test_a_refusal_is_told_in_the_words_of_cdk(deployed: Deployed, tmp_path: Path) -> None:
     with pytest.raises(deploy.CdkError, match=r"(?s)deploy.*ended with 1:.*"):
         deploy.deploy(deployed.aws.environment(), tmp_path)
+
+
+def _passed_roles(deployed: Deployed) -> set[str]:
+    """What provision may give to nodes, as IAM has it."""
+    iam, role = deployed.aws.client("iam"), deployed.outputs["ProvisionRoleArn"].rpartition("/")[2]
+    (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    statements = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]["Statement"]
+    (passing,) = [each for each in statements if each["Action"] == "iam:PassRole"]
+    resources = passing["Resource"]
+    return {resources} if isinstance(resources, str) else set(resources)
+
+
+def _role(deployed: Deployed, name: str) -> str:
+    return f"arn:aws:iam::{deployed.aws.account}:role/{name}"
