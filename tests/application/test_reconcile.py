@@ -1,0 +1,217 @@
+"""The truth-keeper against a world in memory."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from nodewright.adapters.memory import Mishap
+from nodewright.application.errors import NotFoundError, UnavailableError
+from nodewright.application.reconcile import MISSED_AFTER
+from nodewright.domain.claims import ClaimState
+from nodewright.domain.rooms import STARTUP_PATIENCE
+from tests.application.world import CLUSTER, LEASE, MINUTE, NOW, KilledError, World, connected
+from tests.builders import node, pod, pods, pool
+
+OLD = NOW - timedelta(seconds=30)
+
+
+def world(*, waiting: int = 4) -> World:
+    """Pods are half a minute old."""
+    made = World()
+    made.cluster.add(*pods(waiting, cpu="900m", created=OLD))
+    return made
+
+
+def provisioned() -> World:
+    here = world()
+    here.provision()
+    return here
+
+
+def test_nodes_that_joined_are_taken_forward() -> None:
+    here = provisioned()
+    here.join()
+    report = here.reconcile()
+    assert (report.outcome, report.moved) == ("reconciled", 2)
+    assert {claim.state for claim in here.claims} == {ClaimState.INITIALIZED}
+    assert {claim.node_name for claim in here.claims} == set(here.cluster.nodes)
+
+
+def test_a_second_look_moves_nothing() -> None:
+    here = provisioned()
+    here.join()
+    here.reconcile()
+    before = here.claims
+    assert here.reconcile().moved == 0
+    assert here.claims == before
+
+
+def test_pods_nobody_told_of_wake_provision() -> None:
+    here = world()
+    assert here.reconcile().missed_pods == 4
+    assert here.hinted("provision") == 1
+
+
+def test_a_pod_whose_own_webhook_is_on_its_way_does_not() -> None:
+    here = World()
+    here.cluster.add(pod(created=NOW - MISSED_AFTER + timedelta(seconds=1)))
+    assert here.reconcile().missed_pods == 0
+    here.later(timedelta(seconds=1))
+    assert here.reconcile().missed_pods == 1
+
+
+def test_pods_a_node_is_coming_for_do_not_wake_provision() -> None:
+    here = provisioned()
+    assert here.reconcile().missed_pods == 0
+    here.join(ready=False)
+    assert here.reconcile().missed_pods == 0
+    assert here.hinted("provision") == 0
+
+
+def test_pods_that_did_not_fit_on_their_node_after_all_wake_provision() -> None:
+    here = provisioned()
+    here.join()
+    here.reconcile()
+    assert here.reconcile().missed_pods == 4
+    here.bind_nominated()
+    assert here.reconcile().missed_pods == 0
+
+
+def test_pods_whose_node_starts_for_too_long_wake_provision() -> None:
+    here = provisioned()
+    here.later(STARTUP_PATIENCE + timedelta(seconds=1))
+    assert here.reconcile().missed_pods == 4
+
+
+def test_a_pod_that_makes_room_by_preemption_does_not_wake_provision() -> None:
+    here = World()
+    here.cluster.add(pod(created=OLD, nominated_node_name="n"), node("n"))
+    assert here.reconcile().missed_pods == 0
+    del here.cluster.nodes["n"]
+    assert here.reconcile().missed_pods == 1
+
+
+def test_a_launch_whose_owner_died_is_finished() -> None:
+    here = killed_at("InMemoryFleet.launch")
+    here.later(LEASE)
+    assert here.reconcile().finished == 1
+    here.assert_whole(4)
+    assert len(here.running) == 2
+    assert here.hinted("provision") == 0
+
+
+def test_pods_of_a_launch_that_was_given_up_wake_provision_in_the_same_run() -> None:
+    here = killed_at("InMemoryLedger.reserve")
+    here.later(timedelta(minutes=6))
+    report = here.reconcile()
+    assert (report.finished, report.missed_pods) == (1, 4)
+    assert (here.claims, here.hinted("provision")) == ((), 1)
+
+
+def test_a_live_launch_is_left_to_its_owner() -> None:
+    here = killed_at("InMemoryLedger.reserve")
+    assert here.reconcile().finished == 0
+    assert len(here.ledger.launches(CLUSTER)) == 1
+
+
+def test_the_market_is_read_only_when_something_is_to_be_finished() -> None:
+    here = provisioned()
+    here.fuse.renew()
+    here.reconcile()
+    assert "InMemoryLedger.catalogue" not in here.fuse.made
+
+
+def test_nodes_are_registered_though_ec2_is_throttled() -> None:
+    here = killed_at("InMemoryLedger.settle_launch", *pods(1, "large", cpu="6", created=OLD))
+    here.join()
+    here.later(LEASE)
+    here.fleet.mishaps = [Mishap.THROTTLED]
+    with suppress(UnavailableError):
+        here.reconcile()
+    assert ClaimState.INITIALIZED in {claim.state for claim in here.claims}
+
+
+def test_a_throttled_launch_keeps_no_other_from_being_finished() -> None:
+    here = killed_at("InMemoryLedger.reserve")
+    (first,) = here.ledger.launches(CLUSTER)
+    here.ledger.reserve(CLUSTER, here.ledger.epoch(CLUSTER), replace(first, id="another", claim_ids=()), ())
+    here.fleet.mishaps = [Mishap.THROTTLED]
+    here.later(LEASE)
+    with pytest.raises(UnavailableError):
+        here.reconcile()
+    assert [launch.id for launch in here.ledger.launches(CLUSTER)] == ["another"]
+
+
+@pytest.mark.parametrize("calls", range(1, 20))
+def test_killed_after_any_call_the_next_run_ends_right(calls: int) -> None:
+    here = killed_at("InMemoryFleet.launch")
+    here.join()
+    here.later(LEASE)
+    here.fuse.renew(calls)
+    with suppress(KilledError):
+        here.reconcile()
+    here.fuse.renew()
+    here.later(MINUTE)
+    here.reconcile()  # finishes the launch, if that wasn't done
+    here.reconcile()  # registers what it brought
+    here.assert_whole(4)
+    assert len(here.running) == 2
+    assert {claim.state for claim in here.claims} == {ClaimState.INITIALIZED}
+    assert all(n.labels["karpenter.sh/initialized"] == "true" for n in here.cluster.nodes.values())
+
+
+def test_a_hint_delivered_twice_is_carried_out_once() -> None:
+    here = world()
+    assert here.reconcile(NOW).outcome == "reconciled"
+    assert here.reconcile(NOW).outcome == "stale-hint"
+
+
+def test_it_looks_when_the_hints_second_is_over_so_that_it_sees_all_that_was_merged_into_it() -> None:
+    here = world()
+    here.clock.advance_to(NOW + timedelta(milliseconds=100))
+    here.reconcile(here.clock.now())
+    last = here.ledger.last_run(CLUSTER, "reconcile")
+    assert last is not None
+    assert last >= NOW + timedelta(seconds=1)
+
+
+def test_a_paused_cluster_is_left_alone() -> None:
+    here = world()
+    here.ledger.put_cluster(connected(paused=True))
+    assert here.reconcile().outcome == "paused"
+    assert here.hints.sent == []
+
+
+def test_a_cluster_that_does_not_answer_is_marked_skipped_and_welcomed_back() -> None:
+    here = world()
+    here.cluster.reachable = False
+    with pytest.raises(UnavailableError):
+        here.reconcile()
+    assert here.ledger.cluster(CLUSTER).unreachable(here.clock.now())
+    assert here.reconcile().outcome == "unreachable"
+    here.cluster.reachable = True
+    here.later(MINUTE)
+    assert here.reconcile().outcome == "reconciled"
+    assert here.ledger.cluster(CLUSTER).unreachable_until is None
+
+
+def test_a_cluster_that_is_not_connected_is_named() -> None:
+    here = world()
+    here.ledger.remove_cluster(CLUSTER)
+    with pytest.raises(NotFoundError, match=CLUSTER):
+        here.reconcile()
+
+
+def killed_at(what: str, *more: object) -> World:
+    """Provision was killed right after its first call of this."""
+    probe, here = world(), world()
+    for each in (probe, here):
+        each.cluster.add(pool(), *more)  # type: ignore[arg-type]
+    probe.provision()
+    here.fuse.renew(probe.fuse.made.index(what) + 1)
+    with pytest.raises(KilledError, match=what):
+        here.provision()
+    here.fuse.renew()
+    return here
