@@ -8,7 +8,7 @@ export UV
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export NODE_NO_WARNINGS := 1
 
-.PHONY: help setup demo sandbox test test-all check lint format types imports unit synth layers bench clean
+.PHONY: help setup demo sandbox test check format synth deploy bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2}'
@@ -16,6 +16,8 @@ help: ## show this list
 setup: .venv/.ready ## install uv and the locked Python packages into .venv
 
 .tools/uv/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Nodewright needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@echo "installing uv into .tools/uv"
 	@$(PYTHON) -m venv .tools/uv && .tools/uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.9
 
@@ -33,13 +35,10 @@ sandbox: setup ## the same, left running with a kubeconfig to play with
 test: setup ## every test, those on the real control plane included
 	@python -m pytest
 
-test-all: setup ## every test with the long settings (more generated cases)
-	@NODEWRIGHT_TEST_ALL=1 python -m pytest
-
 check: setup ## format, lint, types, import contracts, synth
 	@ruff format --check . && ruff check .
 	@mypy
-	@lint-imports --no-cache >/tmp/nodewright-imports.$$$$ || { cat /tmp/nodewright-imports.$$$$; exit 1; }; tail -3 /tmp/nodewright-imports.$$$$; rm /tmp/nodewright-imports.$$$$
+	@lint-imports
 	@$(MAKE) --no-print-directory synth
 
 format: setup ## format and fix what can be fixed
@@ -47,6 +46,9 @@ format: setup ## format and fix what can be fixed
 
 synth: setup ## synthesize the stack into cdk.out, with cdk-nag (no Docker)
 	@python -m sandbox.deploy synth
+
+deploy: setup ## cdk deploy into your AWS account, with your credentials (ARGS go to cdk)
+	@python -m sandbox.deploy cdk deploy $(ARGS)
 
 bench: setup ## the benchmarks, printed beside their peers
 	@python -m benchmarks

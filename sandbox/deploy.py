@@ -1,6 +1,6 @@
 """The stack synthesized and deployed by AWS's own CDK program, here or against a sandbox.
 
-`python -m sandbox.deploy synth` leaves a cloud assembly in cdk.out. The program comes from npm by a lock
+`python -m sandbox.deploy synth` leaves a cloud assembly in cdk.out, `… cdk ARGUMENTS` runs the locked cdk. The program comes from npm by a lock
 (sandbox/node), Node and npm from the Python environment, so nothing has to be installed beforehand.
 """
 
@@ -90,11 +90,21 @@ def destroy(environment: Mapping[str, str], cdk_out: Path, *, root: Path = ROOT)
     _cdk(["destroy", "--all", "--force"], root=root, environment=_environment(environment), app=cdk_out)
 
 
+def run_cdk(arguments: Sequence[str], *, root: Path = ROOT) -> int:
+    """`cdk` for a person: with their AWS credentials, on their terminal; its exit code."""
+    environment = {**os.environ, "PATH": _environment()["PATH"]}
+    return subprocess.run(
+        ["node", str(ensure_node_tools(root)), *arguments], cwd=root, env=environment, check=False
+    ).returncode
+
+
 def main() -> None:
-    """`synth` is for people and `make check`; everything else is called by the sandbox and the tests."""
+    """`synth` is for `make check`, `cdk` for people; everything else is called by the sandbox and the tests."""
     parser = argparse.ArgumentParser(prog="python -m sandbox.deploy", description=__doc__)
-    parser.add_argument("command", choices=["synth"])
-    parser.parse_args()
+    parser.add_argument("command", choices=["synth", "cdk"])
+    chosen, arguments = parser.parse_known_args()
+    if chosen.command == "cdk":
+        sys.exit(run_cdk(arguments))
     try:
         with _alone(ROOT, "cdk.out"):
             synth(ROOT / "cdk.out")

@@ -22,11 +22,17 @@ COLOURS = {
 WIDTH = 120
 
 
+def console() -> Console:
+    """As wide as the terminal; wide enough where there is none."""
+    measured = Console(highlight=False, soft_wrap=True)
+    return measured if measured.is_terminal else Console(highlight=False, soft_wrap=True, width=WIDTH)
+
+
 @dataclass(slots=True)
 class Timeline:
     """Prints; several threads may tell it things."""
 
-    console: Console = field(default_factory=lambda: _console())
+    console: Console = field(default_factory=console)
     _started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -43,8 +49,3 @@ class Timeline:
         with self._lock:
             colour = COLOURS.get(kind, "white")
             self.console.print(f"{self.seconds():6.1f} s  [{colour}]{kind:<8}[/] {escape(text)}")
-
-
-def _console() -> Console:
-    measured = Console(highlight=False, soft_wrap=True)
-    return measured if measured.is_terminal else Console(highlight=False, soft_wrap=True, width=WIDTH)
