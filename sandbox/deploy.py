@@ -1,7 +1,7 @@
 """The stack synthesized and deployed by AWS's own CDK program, here or against a sandbox.
 
-`python -m sandbox.deploy synth` leaves a cloud assembly in cdk.out, `… cdk ARGUMENTS` runs the locked cdk. The program comes from npm by a lock
-(sandbox/node), Node and npm from the Python environment, so nothing has to be installed beforehand.
+`python -m sandbox.deploy synth` leaves a cloud assembly in cdk.out, `… cdk ARGUMENTS` runs the locked cdk. The
+program comes from npm by a lock (sandbox/node), Node and npm from the Python environment, so nothing has to be installed beforehand.
 """
 
 import argparse
@@ -100,7 +100,7 @@ def run_cdk(arguments: Sequence[str], *, root: Path = ROOT) -> int:
 
 def main() -> None:
     """`synth` is for `make check`, `cdk` for people; everything else is called by the sandbox and the tests."""
-    parser = argparse.ArgumentParser(prog="python -m sandbox.deploy", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m sandbox.deploy", description=__doc__, add_help=False)
     parser.add_argument("command", choices=["synth", "cdk"])
     chosen, arguments = parser.parse_known_args()
     if chosen.command == "cdk":
