@@ -1,7 +1,8 @@
 """The stack synthesized and deployed by AWS's own CDK program, here or against a sandbox.
 
-`python -m sandbox.deploy synth` leaves a cloud assembly in cdk.out, `… cdk ARGUMENTS` runs the locked cdk. The
-program comes from npm by a lock (sandbox/node), Node and npm from the Python environment, so nothing has to be installed beforehand.
+`python -m sandbox.deploy synth` leaves a cloud assembly in cdk.out, `… cdk ARGUMENTS` runs the locked cdk.
+The program comes from npm by a lock (sandbox/node), Node and npm from the Python environment, so nothing has to
+be installed beforehand.
 """
 
 import argparse
