@@ -168,6 +168,7 @@ def test_facts_are_read_as_the_labels_and_the_capacity_model_need_them() -> None
         clock_speed_mhz=2900,
         network_interfaces=5,
         ipv4_per_interface=50,
+        branch_interfaces=82,
         network_bandwidth_mbps=112_500,
         efa_interfaces=8,
         encryption_in_transit=True,
@@ -180,11 +181,17 @@ def test_facts_are_read_as_the_labels_and_the_capacity_model_need_them() -> None
 
 
 def test_what_ec2_does_not_say_is_unknown_not_zero() -> None:
-    facts = to_facts({"InstanceType": "t2.nano", "ProcessorInfo": {"SupportedArchitectures": ["x86_64"]}})
+    facts = to_facts({"InstanceType": "cg1.4xlarge", "ProcessorInfo": {"SupportedArchitectures": ["x86_64"]}})
     assert facts is not None
     assert (facts.clock_speed_mhz, facts.network_bandwidth_mbps, facts.ebs_bandwidth_mbps) == (None, None, None)
     assert facts.ebs_attachments is None
     assert facts.capacity_types == ()
+
+
+def test_a_bandwidth_that_ec2_does_not_say_is_the_published_one() -> None:
+    facts = to_facts({"InstanceType": "m5.large", "ProcessorInfo": {"SupportedArchitectures": ["x86_64"]}})
+    assert facts is not None
+    assert facts.network_bandwidth_mbps == 750
 
 
 def test_a_type_no_image_of_ours_runs_on_has_no_facts() -> None:

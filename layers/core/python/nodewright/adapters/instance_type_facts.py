@@ -1,7 +1,8 @@
-"""One entry of DescribeInstanceTypes as InstanceFacts; no I/O."""
+"""One entry of DescribeInstanceTypes as InstanceFacts, with what AWS publishes elsewhere."""
 
 from typing import TYPE_CHECKING, Literal
 
+from nodewright.adapters.ec2_static import static_limits
 from nodewright.domain.instance_facts import GpuFacts, InferenceFacts, InstanceFacts, NeuronFacts
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def to_facts(raw: "InstanceTypeInfoTypeDef") -> InstanceFacts | None:
         return None
     network, storage = raw.get("NetworkInfo", {}), raw.get("InstanceStorageInfo", {})
     clock_speed = processor.get("SustainedClockSpeedInGhz")
+    static = static_limits(raw.get("InstanceType", ""))
     return InstanceFacts(
         name=raw.get("InstanceType", ""),
         arch=arch,
@@ -33,7 +35,8 @@ def to_facts(raw: "InstanceTypeInfoTypeDef") -> InstanceFacts | None:
         clock_speed_mhz=None if clock_speed is None else round(clock_speed * 1000),
         network_interfaces=_default_card_interfaces(network),
         ipv4_per_interface=network.get("Ipv4AddressesPerInterface", 0),
-        network_bandwidth_mbps=_baseline_mbps(network),
+        branch_interfaces=static.branch_interfaces,
+        network_bandwidth_mbps=_baseline_mbps(network) or static.network_bandwidth_mbps,
         efa_interfaces=network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
         encryption_in_transit=network.get("EncryptionInTransitSupported", False),
         ebs_bandwidth_mbps=_ebs_bandwidth(raw.get("EbsInfo", {})),
