@@ -86,6 +86,7 @@ class SandboxAws:
     def __enter__(self) -> Self:
         """Start with an empty account in which AWS's own images are published."""
         if not _ALONE.acquire(blocking=False):
+            self._server.server_close()
             raise RuntimeError("Another SandboxAws is open: moto keeps its state in the process. End that one first.")
         self._patches.replace(settings, "ec2_load_default_amis", lambda: False)
         for part in (self._instances, self.events, self.queues, self._cloudformation):

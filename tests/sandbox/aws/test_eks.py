@@ -34,9 +34,10 @@ def token(aws: SandboxAws, cluster: str, role: str = ROLE, secret: str | None = 
         region_name=aws.region,
     )
     sts = session.client("sts", endpoint_url=aws.endpoint)
-    signer = RequestSigner(
-        sts.meta.service_model.service_id, aws.region, "sts", "v4", session.get_credentials(), session.events
-    )
+    credentials = session.get_credentials()
+    assert credentials is not None
+    service = sts.meta.service_model.service_id
+    signer = RequestSigner(service, aws.region, "sts", "v4", credentials, session.events)
     url = signer.generate_presigned_url(
         {
             "method": "GET",
