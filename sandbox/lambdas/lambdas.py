@@ -4,8 +4,10 @@ import logging
 import os
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -119,10 +121,8 @@ class Lambdas:
     def stop(self) -> None:
         """End everything; invocations under way are killed, and their messages come back as they would on AWS."""
         self._stopping.set()
-        self._api.stop()
-        self._events.stop()
-        _at_once([pool.stop for pool in self._pools.values()])
-        _at_once([poller.stop for poller in self._pollers])
+        pollers, pools = ([each.stop for each in these] for these in (self._pollers, self._pools.values()))
+        _at_once([self._api.stop, self._events.stop, *pollers, *pools])
         self._asynchronous.shutdown(wait=True, cancel_futures=True)
 
     def invoke(self, function: str, event: Json) -> Outcome:
@@ -151,6 +151,20 @@ class Lambdas:
         errors = self._pool(function).warm(number)
         if errors:
             raise RuntimeError(f"{function} does not start: {errors[0]}")
+
+    @contextmanager
+    def held(self, patience_seconds: float = 1.5) -> Iterator[None]:
+        """No queue wakes a function inside the block, and none is at work; what runs longer is killed."""
+        with ThreadPoolExecutor(max_workers=max(len(self._pollers), 1)) as threads:
+            holding = [threads.submit(poller.hold) for poller in self._pollers]
+            _at_once([partial(pool.settle, patience_seconds) for pool in self._pools.values()])
+            for done in holding:
+                done.result()
+        try:
+            yield
+        finally:
+            for poller in self._pollers:
+                poller.release()
 
     def recycle(self) -> None:
         """End all environments, so that nothing a function remembers reaches the next test."""

@@ -11,10 +11,14 @@ import ssl
 import sys
 import threading
 from collections.abc import Mapping
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _log = logging.getLogger(__name__)
+
+# How long closing takes at most; a server looks as often whether it should.
+_CLOSING_SECONDS = 0.1
 
 
 class OneSendServer(ThreadingHTTPServer):
@@ -30,7 +34,8 @@ class OneSendServer(ThreadingHTTPServer):
         self._tls = tls
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self.serve_forever, name=f"http-{self.server_port}", daemon=True)
+        serve = partial(self.serve_forever, poll_interval=_CLOSING_SECONDS)
+        self._thread = threading.Thread(target=serve, name=f"http-{self.server_port}", daemon=True)
 
     def start(self) -> None:
         """Serve on a thread of its own."""

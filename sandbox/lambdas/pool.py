@@ -49,6 +49,16 @@ class Pool:
         with ThreadPoolExecutor(max_workers=max(number, 1)) as threads:
             return [error for error in threads.map(lambda _: self._start_one(), range(number)) if error is not None]
 
+    def settle(self, seconds: float) -> None:
+        """Wait until no invocation is under way; kill those that take longer."""
+        with self._changed:
+            if self._changed.wait_for(lambda: len(self._idle) == len(self._all), seconds):
+                return
+            busy = self._all.difference(self._idle)
+            self._all -= busy
+        for environment in busy:
+            environment.stop()
+
     def recycle(self) -> None:
         """End all environments; the next call starts cold."""
         with self._changed:
@@ -101,7 +111,7 @@ class Pool:
             else:
                 self._all.discard(environment)
                 environment.kill()
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _start_one(self) -> Json:
         with self._changed:

@@ -47,12 +47,24 @@ class Poller:
         self._workers = ThreadPoolExecutor(max_workers=self._width, thread_name_prefix=source.logical_id)
         self._changed = threading.Condition()
         self._in_flight = 0
+        self._held = False
         self._stopping = False
         self._thread = threading.Thread(target=self._poll, name=f"poll-{source.logical_id}", daemon=True)
 
     def start(self) -> None:
         """Begin to poll."""
         self._thread.start()
+
+    def hold(self) -> None:
+        """Give nothing more to the function, and wait until what it has is done. What is received now is left."""
+        with self._changed:
+            self._held = True
+            self._changed.wait_for(lambda: self._stopping or self._in_flight == 0)
+
+    def release(self) -> None:
+        """Go on."""
+        with self._changed:
+            self._held = False
 
     def stop(self) -> None:
         """Receive no more; batches in flight end with their environments."""
@@ -72,9 +84,7 @@ class Poller:
                     _log.warning("%s: %s", self.source.logical_id, error)
                     time.sleep(_ERROR_PAUSE_SECONDS)
                 continue
-            if messages:
-                with self._changed:
-                    self._in_flight += 1
+            if messages and self._takes_one():
                 self._workers.submit(self._serve, messages)
 
     def _wait_for_room(self) -> bool:
@@ -82,6 +92,11 @@ class Poller:
         with self._changed:
             self._changed.wait_for(lambda: self._stopping or self._in_flight < self._width)
             return not self._stopping
+
+    def _takes_one(self) -> bool:
+        with self._changed:
+            self._in_flight += not self._held
+            return not self._held
 
     def _receive(self) -> list[Json]:
         messages = self._receive_once(self.source.batch_size)
