@@ -35,7 +35,7 @@ from sandbox.aws.queues import Queues
 from sandbox.aws.run_instances import RunInstances
 from sandbox.aws.spot_history import SpotHistory
 from sandbox.aws.tokens import Tokens
-from sandbox.aws.workload import Workload
+from sandbox.aws.workload import Items, Workload
 from sandbox.lambdas.lineage import lineage_middleware
 
 # Ids that moto draws at random come out the same on every run.
@@ -74,6 +74,7 @@ class SandboxAws:
         self._fleets = Fleets(self.fleet, self.prices, self._instances)
         self._runs = RunInstances(self.fleet, self._instances)
         self._patches = Patches()
+        self._kept: Items = {}
         self._gateway = self._assembled(enforce=enforce, clock=clock)
         app = lineage_middleware(self._gateway)
         self._server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_QuietHandler)
@@ -136,13 +137,21 @@ class SandboxAws:
         moto_api_backend.reset()
         mock_random.seed(SEED)
         self.eks.clear()
+        self._kept = {}
         self._forget()
         for release in RELEASES:
             self.images.publish(release)
 
-    def sweep(self) -> None:
-        """Between tests on one deployment: end instances, empty queues and tables, forget faults; the stack stays."""
-        Workload(self.region).remove()
+    def checkpoint(self) -> None:
+        """Make what the tables hold now part of what a sweep leaves."""
+        self._kept = Workload(self.region).items()
+
+    def sweep(self, *, templates: bool = True) -> None:
+        """Between tests on one deployment: end instances, empty queues and tables, forget faults; the stack stays.
+
+        Functions that stay warm remember which launch `templates` there are, so theirs must stay too.
+        """
+        Workload(self.region).remove(self._kept, templates=templates)
         self._forget()
 
     def _forget(self) -> None:
