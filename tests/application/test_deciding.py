@@ -95,6 +95,12 @@ def test_a_decision_holds_plan_outcome_and_warnings() -> None:
     }
 
 
+def test_a_summary_counts_nodes_of_a_kind_together() -> None:
+    assert deciding.summary(Plan((launch(0, 1), launch(2)), cost=120_000_000)) == (
+        "3 pods → 3 × m5.large spot at 0.12 USD/h"
+    )
+
+
 def test_the_same_decision_is_recorded_once() -> None:
     desk = Desk()
     for _ in range(3):

@@ -9,7 +9,7 @@ import pytest
 
 from nodewright.adapters.memory import InMemoryLedger, Mishap
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError, UnavailableError
-from nodewright.application.ports import FleetAnswer, FleetError, FleetRequest, LaunchTemplateSpec
+from nodewright.application.ports import ClusterState, FleetAnswer, FleetError, FleetRequest, LaunchTemplateSpec
 from nodewright.application.reservations import LAUNCH_TIMEOUT, encode_request
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.nodeclasses import SelectorTerm
@@ -162,6 +162,20 @@ def test_a_cluster_that_does_not_answer_is_marked_and_skipped(hinted: bool) -> N
     assert here.provision().outcome == "unreachable"
     here.cluster.reachable = True
     here.later(MINUTE)
+    assert here.provision().launched == 1
+
+
+def test_a_cluster_that_answers_too_busy_is_not_left_alone() -> None:
+    here = world(pod())
+    original = here.cluster.read
+
+    def busy() -> ClusterState:
+        raise UnavailableError("429 TooManyRequests")
+
+    here.cluster.read = busy  # type: ignore[method-assign]
+    with pytest.raises(UnavailableError):
+        here.provision()
+    here.cluster.read = original  # type: ignore[method-assign]
     assert here.provision().launched == 1
 
 

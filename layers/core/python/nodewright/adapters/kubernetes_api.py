@@ -22,6 +22,7 @@ from nodewright.application.errors import (
     OutsideError,
     RefusedError,
     UnavailableError,
+    UnreachableError,
 )
 
 T = TypeVar("T")
@@ -116,7 +117,7 @@ class KubernetesApi:
                 f"{self.cluster}: the certificate of {self._endpoint} is not signed by the authority we know; "
                 f"run `nodewright connect {self.cluster}` to learn the current one"
             )
-        return UnavailableError(f"{self.cluster}: {self._endpoint} doesn't answer: {text}")
+        return UnreachableError(f"{self.cluster}: {self._endpoint} doesn't answer: {text}")
 
     def _failure(self, call: str, status: int, answer: bytes) -> OutsideError:
         message = f"{self.cluster}: {call}: {status} {_message(answer)}"

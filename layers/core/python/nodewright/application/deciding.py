@@ -1,6 +1,7 @@
 """What was decided and why, kept in the table and told on the pods (architecture §4, decision)."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -61,9 +62,10 @@ def summary(plan: Plan) -> str:
 
 
 def _nodes(plan: Plan) -> str:
-    return ", ".join(
-        f"{len(launch.nodes)} × {launch.offerings[0].instance_type} {launch.capacity_type}" for launch in plan.launches
-    )
+    counts: Counter[str] = Counter()
+    for launch in plan.launches:
+        counts[f"{launch.offerings[0].instance_type} {launch.capacity_type}"] += len(launch.nodes)
+    return ", ".join(f"{count} × {name}" for name, count in counts.items())
 
 
 def _worth_telling(decided: Decided) -> bool:

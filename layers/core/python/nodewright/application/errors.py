@@ -1,4 +1,4 @@
-"""What can go wrong outside, in three words an application understands."""
+"""What can go wrong outside, in few words an application understands."""
 
 
 class OutsideError(Exception):
@@ -7,6 +7,10 @@ class OutsideError(Exception):
 
 class UnavailableError(OutsideError):
     """Throttled, timed out or down: the same call later may succeed."""
+
+
+class UnreachableError(UnavailableError):
+    """Nobody answered at all: asking again costs the whole wait once more."""
 
 
 class RefusedError(OutsideError):

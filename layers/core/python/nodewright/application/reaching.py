@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from nodewright.application.errors import UnavailableError
+from nodewright.application.errors import UnreachableError
 from nodewright.application.ports import Clock, Ledger
 
 UNREACHABLE = timedelta(seconds=60)
@@ -12,9 +12,12 @@ UNREACHABLE = timedelta(seconds=60)
 
 @contextmanager
 def reaching(cluster: str, ledger: Ledger, clock: Clock) -> Iterator[None]:
-    """Around calls to its API server; UnavailableError goes on after the cluster was marked."""
+    """Around calls to its API server; UnreachableError goes on after the cluster was marked.
+
+    A throttle or an expired list is an answer: the cluster is there, and the next hint may find it better.
+    """
     try:
         yield
-    except UnavailableError:
+    except UnreachableError:
         ledger.mark_unreachable(cluster, clock.now() + UNREACHABLE)
         raise

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from nodewright.application.errors import NotFoundError, UnavailableError
+from nodewright.application.errors import NotFoundError, UnreachableError
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.nodeclasses import NodeClass
@@ -93,7 +93,7 @@ class InMemoryCluster:
 
     def _answer(self) -> None:
         if not self.reachable:
-            raise UnavailableError("the API server doesn't answer")
+            raise UnreachableError("the API server doesn't answer")
 
 
 @dataclass
