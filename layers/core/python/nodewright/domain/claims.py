@@ -8,6 +8,7 @@ from enum import StrEnum
 from nodewright.domain.catalogue import CapacityType
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.retirement import Retirement
 from nodewright.domain.taints import Taint
 
 
@@ -55,6 +56,10 @@ class NodeClaim:
     instance_id: str = ""
     image_id: str = ""
     node_name: str = ""
+    retirement: Retirement | None = None
+    """Set while it is on its way out."""
+    last_pod_event: datetime | None = None
+    """When a pod last came to or left its node; emptiness and consolidation wait from there."""
     version: int = field(default=0)
     """Optimistic lock: the store requires and increments it."""
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from nodewright.domain.durations import go_duration
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.taints import Toleration
+
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 
 class PodKey(NamedTuple):
@@ -55,6 +58,15 @@ class Pod:
     terminating: bool = False
     unschedulable: bool = False
     """Condition PodScheduled is False with reason Unschedulable."""
+    ready: bool = False
+    """Condition Ready is True."""
+    critical: bool = False
+    """Priority class system-cluster-critical or system-node-critical: evicted last."""
+    termination_grace_seconds: int = 30
+    started: datetime | None = None
+    """status.startTime."""
+    deletion: datetime | None = None
+    """metadata.deletionTimestamp: when its grace ends."""
     problems: tuple[str, ...] = field(default=())
     """Why no node may be bought for it whatever the catalogue (resourceClaims, an unreadable or
     not yet honoured constraint …); each says the field and the fix."""
@@ -63,6 +75,19 @@ class Pod:
     def is_daemon(self) -> bool:
         """Belongs to a DaemonSet, or is a node's own mirror pod: it brings no node."""
         return self.owner is not None and self.owner.kind in {"DaemonSet", "Node"}
+
+    def forbids_disruption(self, now: datetime) -> bool:
+        """Annotation karpenter.sh/do-not-disrupt: "true", or a duration since its start not yet over.
+
+        A finished pod forbids nothing. What can't be read counts as "true": fail closed.
+        """
+        value = self.annotations.get(DO_NOT_DISRUPT, "false")
+        if self.is_terminal or value == "false":
+            return False
+        lasts = go_duration(value)
+        if lasts is None or self.started is None:
+            return True
+        return now < self.started + lasts
 
     @property
     def is_terminal(self) -> bool:

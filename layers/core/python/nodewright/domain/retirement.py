@@ -1,0 +1,79 @@
+"""A node's way out: a field of its claim, taken one short step at a time (architecture §8).
+
+Every step may be repeated; a run that dies between two of them is followed by one that does the last
+again. Until `TERMINATE` a retirement can be withdrawn, and the node serves on.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+Reason = Literal[
+    "empty",
+    "expired",
+    "spot-interruption",
+    "rebalance",
+    "scheduled-event",
+    "instance-stopped",
+    "instance-gone",
+    "launch-timeout",
+    "registration-timeout",
+    "node-deleted",
+    "pool-deleted",
+]
+
+#: Chosen by us, so under budgets and the plan epoch; every other reason is forced on us.
+VOLUNTARY: frozenset[Reason] = frozenset({"empty", "expired"})
+
+
+class Step(StrEnum):
+    """In this order; a retirement never goes back."""
+
+    TAINT = "taint"
+    """No new pods, and out of load balancers: taint karpenter.sh/disrupted and the exclude label."""
+    REPLACE = "replace"
+    """Wait for the replacements, as long as the deadline allows."""
+    DRAIN = "drain"
+    """Evict in waves; 429 is later; by force at deadline less grace."""
+    DETACH = "detach"
+    """Wait until its volumes are detached."""
+    TERMINATE = "terminate"
+    """TerminateInstances: no way back from here."""
+    FORGET = "forget"
+    """Node object, claim, usage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """Where a claim's retirement stands."""
+
+    epoch: int
+    """Counts the claim's retirements; a message of another epoch is stale and dropped."""
+    reason: Reason
+    started: datetime
+    not_before: datetime
+    """Nothing is done before: a scheduled event may be days away."""
+    next_at: datetime
+    """Whose turn comes first moves it on; a message before it is dropped."""
+    step: Step = Step.TAINT
+    deadline: datetime | None = None
+    """When the instance must be ended whatever runs on it; None: drain for as long as it takes."""
+    expires: datetime | None = None
+    """A voluntary one that hasn't begun to drain by then is withdrawn."""
+    replacements: tuple[str, ...] = ()
+    """Claims that must be initialized before the drain."""
+    step_since: datetime | None = None
+    """When the current step was reached."""
+    attempts: int = 0
+    """Turns without progress, for the back-off."""
+
+    @property
+    def voluntary(self) -> bool:
+        """Whether nobody would mind if it waited."""
+        return self.reason in VOLUNTARY
+
+    @property
+    def withdrawable(self) -> bool:
+        """Whether the node can still serve on."""
+        return self.step not in {Step.TERMINATE, Step.FORGET}
