@@ -18,8 +18,9 @@ from nodewright.application.notify import Notify
 from nodewright.application.ports import Price
 from nodewright.application.refresh import Refresh
 from nodewright.domain.clusters import token_hash
+from tests.application.killing import KilledError
 from tests.application.test_notify import review
-from tests.application.world import CLUSTER, FACTS, NOW, ZONES, KilledError, connected, parameters
+from tests.application.world import CLUSTER, FACTS, NOW, ZONES, connected, parameters
 
 POOL_CRD: Manifest = {"kind": "CustomResourceDefinition", "metadata": {"name": "nodepools.karpenter.sh"}}
 CLASS_CRD: Manifest = {"kind": "CustomResourceDefinition", "metadata": {"name": "ec2nodeclasses.karpenter.k8s.aws"}}

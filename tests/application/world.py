@@ -3,7 +3,7 @@
 What happens outside is played by methods (`join`, `ready`); nothing happens by itself.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -42,6 +42,7 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.taints import Taint
 from sandbox.nodes.user_data import read
 from tests import builders
+from tests.application.killing import Fuse, Fused
 
 NOW = builders.NOW
 STACK = "nodewright-test"
@@ -50,6 +51,8 @@ TOKEN = "a token"
 ZONES = ("us-east-1a", "us-east-1b")
 LEASE = timedelta(seconds=90)
 MINUTE = timedelta(minutes=1)
+
+OfferingKey = tuple[str, str, CapacityType]
 
 #: On-demand and spot, nanodollars per hour.
 PRICES = {
@@ -119,48 +122,6 @@ def _networks() -> InMemoryNetworks:
     return InMemoryNetworks([(subnet, tags) for subnet in subnets], [(SecurityGroup("sg-1", "nodes"), tags)])
 
 
-class KilledError(BaseException):
-    """The function was killed: nothing of ours runs any more."""
-
-
-@dataclass
-class Fuse:
-    """Kills the function after so many calls to the outside, each of which takes a millisecond; None never."""
-
-    clock: VirtualClock
-    calls: int | None = None
-    made: list[str] = field(default_factory=list)
-
-    def burn(self, what: str) -> None:
-        self.made.append(what)
-        self.clock.sleep(timedelta(milliseconds=1))
-        if self.calls is not None and len(self.made) >= self.calls:
-            raise KilledError(what)
-
-    def renew(self, calls: int | None = None) -> None:
-        """The next run's."""
-        self.calls = calls
-        self.made.clear()
-
-
-class Fused:
-    """A port whose every call burns the fuse after it took effect."""
-
-    def __init__(self, port: object, fuse: Fuse) -> None:
-        self._port = port
-        self._fuse = fuse
-
-    def __getattr__(self, name: str) -> object:
-        method = cast("Callable[..., object]", getattr(self._port, name))
-
-        def call(*args: object, **kwargs: object) -> object:
-            result = method(*args, **kwargs)
-            self._fuse.burn(f"{type(self._port).__name__}.{name}")
-            return result
-
-        return call
-
-
 @dataclass
 class World:
     """Everything there is; tests change it as they like."""
@@ -176,7 +137,7 @@ class World:
     _ids: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        offers: dict[tuple[str, str, CapacityType], int] = {}
+        offers: dict[OfferingKey, int] = {}
         for name, (on_demand, spot) in PRICES.items():
             for zone in ZONES:
                 offers |= {(name, zone, "on-demand"): on_demand, (name, zone, "spot"): spot}
