@@ -50,8 +50,9 @@ class Pool:
             return [error for error in threads.map(lambda _: self._start_one(), range(number)) if error is not None]
 
     def settle(self, seconds: float) -> None:
-        """Wait until no invocation is under way; kill those that take longer."""
+        """Wait until no invocation is under way; kill those that take longer. No kill is asked for any more."""
         with self._changed:
+            self._kills.clear()
             if self._changed.wait_for(lambda: len(self._idle) == len(self._all), seconds):
                 return
             busy = self._all.difference(self._idle)

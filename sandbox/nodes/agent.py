@@ -48,6 +48,7 @@ class NodeAgent:
     _nodes: dict[str, str] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
+    _looking: threading.Lock = field(default_factory=threading.Lock)
     _types: dict[str, machine.Described] = field(default_factory=dict)
 
     def start(self) -> None:
@@ -63,9 +64,10 @@ class NodeAgent:
 
     def forget(self) -> None:
         """After a reset of AWS and the cluster: nothing was ever seen."""
-        self._seen.clear()
-        self._nodes.clear()
-        self.refused.clear()
+        with self._looking:
+            self._seen.clear()
+            self._nodes.clear()
+            self.refused.clear()
 
     def _run(self) -> None:
         while not self._stop.wait(0.2):
@@ -75,6 +77,10 @@ class NodeAgent:
 
     def look(self) -> None:
         """One look at EC2."""
+        with self._looking:
+            self._look()
+
+    def _look(self) -> None:
         now = time.monotonic()
         for instance in self._instances():
             state, name = instance["State"]["Name"], instance["InstanceId"]
@@ -149,6 +155,10 @@ class NodeAgent:
             self._types[instance_type] = answer["InstanceTypes"][0]
         return self._types[instance_type]
 
+    def _zone_id(self, instance: Instance) -> str:
+        answer = self.clients("ec2").describe_subnets(SubnetIds=[instance["SubnetId"]])
+        return str(answer["Subnets"][0]["AvailabilityZoneId"])
+
     def _node(self, instance: Instance, described: machine.Described, joining: Joining) -> dict[str, Any]:
         zone, name = instance["Placement"]["AvailabilityZone"], instance["PrivateDnsName"]
         cloud = {
@@ -158,6 +168,7 @@ class NodeAgent:
             "node.kubernetes.io/instance-type": instance["InstanceType"],
             "topology.kubernetes.io/zone": zone,
             "topology.kubernetes.io/region": self.region,
+            "topology.k8s.aws/zone-id": self._zone_id(instance),
         }
         return {
             "apiVersion": "v1",

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +15,7 @@ from typing import Any, Self
 from sandbox import deploy
 from sandbox.aws.account import Account, BuiltAccount
 from sandbox.aws.server import SandboxAws
+from sandbox.controlplane.client import Object
 from sandbox.controlplane.controlplane import ControlPlane
 from sandbox.lambdas import moto_patch
 from sandbox.lambdas.api_gateway import Tls
@@ -24,6 +26,8 @@ STACK = "Nodewright"
 CLUSTER = "my-cluster"
 SERVICE_CIDR = "10.96.0.0/16"
 KUBERNETES = "1.37"
+
+_WEBHOOKS = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "nodewright")
 
 Say = Callable[[str], None]
 
@@ -48,6 +52,8 @@ class World:
         self._account = account or Account.for_seed_one()
         self._say = say
         self._stack = contextlib.ExitStack()
+        self._connection: Object | None = None
+        self._called: dict[str, set[str]] = defaultdict(set)
         self.aws: SandboxAws
         self.control_plane: ControlPlane
         self.lambdas: Lambdas
@@ -73,6 +79,7 @@ class World:
 
     def connect(self) -> str:
         """Run the real `nodewright connect`, as whoever installs it would; what it printed."""
+        self._connection = None
         return self.cli(
             "connect",
             CLUSTER,
@@ -95,13 +102,44 @@ class World:
             raise RuntimeError(f"nodewright {' '.join(arguments)}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def disconnect(self) -> str:
+        """Run `nodewright disconnect`; what it printed."""
+        self._connection = None
+        return self.cli("disconnect", CLUSTER, "--kubeconfig", str(self.control_plane.kubeconfig))
+
     def reset(self) -> None:
-        """As it was when just connected: no nodes, pods or instances, the stack deployed and the cluster connected."""
-        self.control_plane.reset()
-        self.aws.sweep()
-        self.agent.forget()
-        self.lambdas.recycle()
-        self.connect()
+        """As it was when just connected: no nodes, pods or instances, the stack deployed and the cluster connected.
+
+        Functions stay warm. Only where somebody has connected or disconnected since is the command run again.
+        """
+        self.control_plane.client.delete(*_WEBHOOKS)
+        with self.lambdas.held():
+            self._note_calls()
+            self.aws.sweep(templates=False)
+            self.agent.forget()
+            self.control_plane.reset()
+        if self._connection is None:
+            self.connect()
+            self._checkpoint()
+        else:
+            self.control_plane.client.create(self._connection)
+
+    def called(self) -> Mapping[str, frozenset[str]]:
+        """Role ARN → the IAM actions its calls needed since the start, resets or not."""
+        self._note_calls()
+        return {role: frozenset(actions) for role, actions in self._called.items()}
+
+    def _note_calls(self) -> None:
+        for role, actions in self.aws.calls.by_role().items():
+            self._called[role] |= actions
+
+    def _checkpoint(self) -> None:
+        """What is there now is what a reset leaves, webhooks aside: those are off while it cleans."""
+        webhooks = self.control_plane.client.get(*_WEBHOOKS)
+        metadata = {key: webhooks["metadata"][key] for key in ("name", "annotations")}
+        self.control_plane.checkpoint()
+        self.aws.checkpoint()
+        self._connection = {**webhooks, "metadata": metadata}
 
     def _start(self) -> None:
         self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="nodewright-sandbox-")))
@@ -118,6 +156,7 @@ class World:
         self._start_agent()
         for line in self.connect().splitlines():
             self._say(line.strip())
+        self._checkpoint()
 
     def _context(self) -> dict[str, str]:
         return {"nodeRoles": self._account.node_role, "retainState": "false"}
@@ -131,6 +170,7 @@ class World:
         environment = self.aws.environment()
         deploy.bootstrap(environment, assembly, account=self.aws.account, region=self.aws.region)
         self.outputs = deploy.deploy(environment, assembly)
+        self.aws.enforce()
         self._say(f"stack {STACK} deployed by cdk: {len(self.outputs)} outputs")
 
     def _run_functions(self, assembly: Path) -> None:
