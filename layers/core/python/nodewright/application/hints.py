@@ -23,13 +23,19 @@ def carry_out(
     observer: Observer,
     clock: Clock,
 ) -> None:
-    """Run it. What may succeed later sends one new hint; what can't is told and left to the minute's sweep."""
+    """Run it. What may succeed later sends provision one new hint; the rest is told and left to the minute's sweep.
+
+    Pods wait for provision, and its function may wake itself; a function that may not is stopped by Lambda's
+    recursion guard after a few such hints.
+    """
     try:
         run()
     except (NotFoundError, RefusedError) as error:
         observer.problem(cluster, duty, str(error))
     except OutsideError as error:
         observer.problem(cluster, duty, f"{error}; trying again")
+        if duty != "provision":
+            return
         now = clock.now()
         # Its own deduplication id: the hint being carried out may be of this very second.
         hints.send(cluster, duty, now, dedup=f"retry:{now.timestamp():.3f}")
