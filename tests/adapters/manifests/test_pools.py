@@ -2,7 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.adapters.manifests.pools import PoolReading, read_pool
+from nodewright.adapters.manifests.pool_readings import PoolReading
+from nodewright.adapters.manifests.pools import read_pool
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
 from tests.adapters.manifests.raw import Json, node_pool, requirement

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 AmiFamily = Literal["AL2", "AL2023", "Bottlerocket", "Custom"]
 
@@ -65,7 +65,7 @@ class Kubelet:
 
 @dataclass(frozen=True, slots=True)
 class NodeClass:
-    """One EC2NodeClass, whatever generation its manifest was of."""
+    """One EC2NodeClass, whatever generation and kind its manifest was of."""
 
     name: str
     ami_family: AmiFamily
@@ -85,3 +85,25 @@ class NodeClass:
     instance_store_raid0: bool = False
     context: str = ""
     terminating: bool = False
+    source: str = ""
+    """`AWSNodeTemplate/name` or `Provisioner/name` where it was read from one."""
+
+    def __str__(self) -> str:
+        return self.source or f"EC2NodeClass/{self.name}"
+
+    def path(self, field: str) -> str:
+        """Where a field of an EC2NodeClass (`spec.…`) stands in the manifest it was read from."""
+        kind = self.source.partition("/")[0]
+        if not kind:
+            return field
+        names = field.split(".")
+        names[1:2] = [_OLD_NAMES.get(names[1], names[1])]
+        return ".".join(["spec.provider", *names[1:]] if kind == "Provisioner" else names)
+
+
+#: v1alpha1's names of EC2NodeClass fields (karpenter-behaviour §3.4).
+_OLD_NAMES: Final = {
+    "subnetSelectorTerms": "subnetSelector",
+    "securityGroupSelectorTerms": "securityGroupSelector",
+    "amiSelectorTerms": "amiSelector",
+}

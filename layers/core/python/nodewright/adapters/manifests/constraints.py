@@ -1,11 +1,12 @@
-"""Requirements, labels and taints of node pools."""
+"""Requirements, labels, taints and limits of node pools."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import cast, get_args
 
 from nodewright.adapters.manifests.fields import Fields
-from nodewright.domain.labels import restricted_reason
+from nodewright.domain.labels import normalise_key, restricted_reason
+from nodewright.domain.limits import Limits
 from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
 from nodewright.domain.requirements import Operator, Requirement, Requirements
 from nodewright.domain.taints import Effect, Taint
@@ -55,6 +56,17 @@ def refuse_repeated_taints(taints: Iterable[Taint], at: Fields) -> None:
         seen.add((taint.key, taint.effect))
 
 
+def read_limits(fields: Fields, name: str) -> Limits | None:
+    """Amounts by resource; None where the field is absent, which is without a limit."""
+    if name not in fields:
+        return None
+    try:
+        return Limits.parse(fields.mapping(name))
+    except ValueError as error:
+        fields.refuse(name, str(error))
+        return None
+
+
 def _read_requirement(entry: Fields) -> Requirement | None:
     key, operator, values = entry.text("key"), entry.text("operator"), entry.texts("values")
     least = entry.whole("minValues")
@@ -78,7 +90,7 @@ def _warn_of_unknown(entry: Fields, values: Iterable[str]) -> None:
 
 
 def _restricted(key: str) -> str | None:
-    if key == NODE_POOL_LABEL:
+    if normalise_key(key) == NODE_POOL_LABEL:
         return f"{key} is set from the pool's own name; remove it"
     return restricted_reason(key)
 

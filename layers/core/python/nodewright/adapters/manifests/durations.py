@@ -14,10 +14,17 @@ def read_duration(fields: Fields, name: str, default: timedelta | None) -> timed
     """A duration in hours, minutes and seconds; None for `Never`, the default where it is absent."""
     if name not in fields:
         return default
-    text = fields.text(name)
+    try:
+        return parse_duration(fields.text(name))
+    except ValueError as error:
+        fields.refuse(name, str(error))
+        return default
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """None for `Never`. ValueError says how to write one."""
     if text == "Never":
         return None
     if not _DURATION.fullmatch(text):
-        fields.refuse(name, f"{text!r} is not a duration; write it like 720h, 1h30m or 300s, or Never")
-        return default
+        raise ValueError(f"{text!r} is not a duration; write it like 720h, 1h30m or 300s, or Never")
     return timedelta(seconds=sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text)))

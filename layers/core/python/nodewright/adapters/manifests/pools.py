@@ -1,45 +1,30 @@
 """NodePools of v1 and v1beta1, told apart field by field: what one has and the other hasn't."""
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 
 import msgspec
 
 from nodewright.adapters.manifests.constraints import (
     join_requirements,
     read_labels,
+    read_limits,
     read_requirements,
     read_taints,
     refuse_repeated_taints,
 )
+from nodewright.adapters.manifests.disruption import read_disruption
 from nodewright.adapters.manifests.durations import read_duration
 from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
 from nodewright.adapters.manifests.kubelets import read_kubelet
-from nodewright.application.ports import ManifestWarning
-from nodewright.domain.limits import Limits
+from nodewright.adapters.manifests.pool_readings import PoolReading, own_settings, static_hash
 from nodewright.domain.nodeclasses import Kubelet
 from nodewright.domain.pools import NodePool
-
-SETTINGS_DOMAIN = "nodewright.dev/"
 
 _CLASS_GROUP = "karpenter.k8s.aws"
 _CLASS_KIND = "EC2NodeClass"
 # Where Karpenter's own migration to v1 parked the kubelet settings of a pool.
 _PARKED_KUBELET = "compatibility.karpenter.sh/v1beta1-kubelet-conversion"
-_DEFAULT_EXPIRY = timedelta(hours=720)
-_POLICIES = frozenset({"WhenEmpty", "WhenEmptyOrUnderutilized", "WhenUnderutilized", "Balanced"})
-
-
-@dataclass(frozen=True, slots=True)
-class PoolReading:
-    """What a NodePool manifest came to; no pool where it can't be used, and the warnings say why."""
-
-    pool: NodePool | None
-    kubelet: Kubelet | None
-    """Of the pool's own template (v1beta1): it belongs to the pool's class."""
-    warnings: tuple[ManifestWarning, ...]
 
 
 def read_pool(raw: Mapping[str, object]) -> PoolReading:
@@ -53,39 +38,25 @@ def read_pool(raw: Mapping[str, object]) -> PoolReading:
     node = template.child("spec")
     metadata = metadata_fields(raw)
     annotations = metadata.pairs("annotations")
+    disruption = read_disruption(spec)
     pool = NodePool(
         name=name,
         node_class=_node_class(node),
         weight=spec.whole("weight", highest=100) or 0,
-        limits=_limits(spec),
-        expire_after=read_duration(node, "expireAfter", _disruption(spec)),
+        limits=read_limits(spec, "limits"),
+        expire_after=read_duration(node, "expireAfter", disruption.expire_after),
         termination_grace_period=read_duration(node, "terminationGracePeriod", None),
-        settings={key: value for key, value in annotations.items() if key.startswith(SETTINGS_DOMAIN)},
+        settings=own_settings(annotations),
         terminating="deletionTimestamp" in metadata,
+        consolidation_policy=disruption.consolidation_policy,
+        consolidate_after=disruption.consolidate_after,
+        budgets=disruption.budgets,
     )
     pool = _with_template(pool, template.child("metadata"), node)
     kubelet = _kubelet(node, annotations, report)
     _check_replicas(spec)
     root.finish()
     return PoolReading(None if report.refused else pool, kubelet, tuple(report.warnings))
-
-
-def static_hash(pool: NodePool) -> str:
-    """Of the template without its requirements: a node made from another one has drifted.
-
-    Taken of the value read, so neither the order nor the generation of the manifest counts
-    (karpenter-behaviour §1.6).
-    """
-    content = (
-        pool.node_class,
-        sorted(pool.labels.items()),
-        sorted(pool.annotations.items()),
-        sorted(map(str, pool.taints)),
-        sorted(map(str, pool.startup_taints)),
-        pool.expire_after and pool.expire_after.total_seconds(),
-        pool.termination_grace_period and pool.termination_grace_period.total_seconds(),
-    )
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:16]
 
 
 def _with_template(pool: NodePool, metadata: Fields, node: Fields) -> NodePool:
@@ -118,32 +89,10 @@ def _node_class(node: Fields) -> str:
     return name
 
 
-def _disruption(spec: Fields) -> timedelta | None:
-    """v1beta1's place of expireAfter, so the default of v1's."""
-    disruption = spec.child("disruption")
-    policy = disruption.text("consolidationPolicy", "WhenEmptyOrUnderutilized")
-    if policy not in _POLICIES:
-        disruption.warn("consolidationPolicy", f"{policy!r} is not known; use {', '.join(sorted(_POLICIES))}")
-    disruption.known("consolidateAfter")
-    for budget in disruption.children("budgets"):
-        budget.known("nodes", "reasons", "schedule", "duration")
-    return read_duration(disruption, "expireAfter", _DEFAULT_EXPIRY)
-
-
 def _check_replicas(spec: Fields) -> None:
     if "replicas" in spec:
         spec.refuse("replicas", "static capacity is not supported; remove it, and nodes come as pods need them")
         spec.known("replicas")
-
-
-def _limits(spec: Fields) -> Limits | None:
-    if "limits" not in spec:
-        return None
-    try:
-        return Limits.parse(spec.mapping("limits"))
-    except ValueError as error:
-        spec.refuse("limits", str(error))
-        return None
 
 
 def _kubelet(node: Fields, annotations: Mapping[str, str], report: Report) -> Kubelet | None:

@@ -1,0 +1,48 @@
+"""What reading a pool comes to, whatever kind its manifest is of."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from nodewright.application.ports import ManifestWarning
+from nodewright.domain.nodeclasses import Kubelet, NodeClass
+from nodewright.domain.pools import NodePool
+
+SETTINGS_DOMAIN = "nodewright.dev/"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReading:
+    """What a pool's manifest came to; no pool where it can't be used, and the warnings say why."""
+
+    pool: NodePool | None
+    kubelet: Kubelet | None
+    """Of the pool itself (v1beta1 and older): it belongs to the pool's class."""
+    warnings: tuple[ManifestWarning, ...]
+    node_class: NodeClass | None = None
+    """Written into the pool (a Provisioner's `spec.provider`)."""
+
+
+def own_settings(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Nodewright's own settings among an object's annotations (architecture §6)."""
+    return {key: value for key, value in annotations.items() if key.startswith(SETTINGS_DOMAIN)}
+
+
+def static_hash(pool: NodePool) -> str:
+    """Of the template without its requirements: a node made from another one has drifted.
+
+    Taken of the value read, so neither the order nor the generation of the manifest counts
+    (karpenter-behaviour §1.6).
+    """
+    content = (
+        pool.node_class,
+        sorted(pool.labels.items()),
+        sorted(pool.annotations.items()),
+        sorted(map(str, pool.taints)),
+        sorted(map(str, pool.startup_taints)),
+        pool.expire_after and pool.expire_after.total_seconds(),
+        pool.termination_grace_period and pool.termination_grace_period.total_seconds(),
+    )
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:16]
