@@ -101,7 +101,7 @@ class Observer:
     def _look_at_pods(self) -> None:
         pods = self.pods()
         running = sum(pod["status"].get("phase") == "Running" for pod in pods)
-        if running != self._running:
+        if pods and running != self._running:
             self._running = running
             waiting = f", {len(pods) - running} pending" if running < len(pods) else ""
             self.timeline.tell("pods", f"{running} of {len(pods)} running{waiting}, {_count(len(self._nodes), 'node')}")
