@@ -7,7 +7,13 @@ again. Until `TERMINATE` a retirement can be withdrawn, and the node serves on.
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
+
+from nodewright.domain.taints import Taint
+
+#: What a node on its way out carries: Karpenter's taint, and Kubernetes' label that takes it out of load balancers.
+DISRUPTED: Final = Taint("karpenter.sh/disrupted")
+EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 
 Reason = Literal[
     "empty",
@@ -25,6 +31,12 @@ Reason = Literal[
 
 #: Chosen by us, so under budgets and the plan epoch; every other reason is forced on us.
 VOLUNTARY: frozenset[Reason] = frozenset({"empty", "expired"})
+
+#: Minutes are left: short steps, and no pod's wish to stay is heard.
+URGENT: frozenset[Reason] = frozenset({"spot-interruption"})
+
+#: Nothing runs there any more, or never did: nobody is asked to leave.
+DEAD: frozenset[Reason] = frozenset({"instance-stopped", "instance-gone", "launch-timeout", "registration-timeout"})
 
 
 class Step(StrEnum):
@@ -72,6 +84,11 @@ class Retirement:
     def voluntary(self) -> bool:
         """Whether nobody would mind if it waited."""
         return self.reason in VOLUNTARY
+
+    @property
+    def urgent(self) -> bool:
+        """Whether its node is going to be taken from us within minutes."""
+        return self.reason in URGENT
 
     @property
     def withdrawable(self) -> bool:
