@@ -26,6 +26,8 @@ STRATEGIC = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+# 429: the API server is busy, or starts a new CRD's storage ("storage is (re)initializing").
+_BUSY_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 _TIMEOUT = urllib3.Timeout(connect=3.0, read=60.0)
 
 
@@ -177,6 +179,11 @@ class Client:
         headers = {**self._headers, "Content-Type": content_type, "Accept": accept}
         encoded = None if body is None else json.dumps(body).encode()
         response = self._pool.request(method, self._target(path, query), body=encoded, headers=headers)
+        for pause in _BUSY_PAUSES:
+            if response.status != 429:
+                break
+            time.sleep(pause)
+            response = self._pool.request(method, self._target(path, query), body=encoded, headers=headers)
         if response.status >= 400:
             raise _error(f"{method} {path}", response.status, response.data)
         answer: Object = json.loads(response.data)

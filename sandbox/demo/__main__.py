@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+import yaml
 from rich.table import Table
 
 from sandbox.demo.observing import Observer
@@ -42,9 +43,11 @@ def start_functions(world: World, timeline: Timeline) -> None:
 def apply_seed_one(world: World) -> None:
     """NodePool, EC2NodeClass and nginx of the first seed; nginx scaled up."""
     client = world.control_plane.client
-    for name in ("ec2nodeclass.yaml", "nodepool.yaml", "nginx.yaml"):
+    for name in ("ec2nodeclass.yaml", "nodepool.yaml"):
         client.apply((SEED_ONE / name).read_text())
-    client.patch("apps/v1", "Deployment", "nginx", {"spec": {"replicas": REPLICAS}})
+    nginx = yaml.safe_load((SEED_ONE / "nginx.yaml").read_text())
+    nginx["spec"]["replicas"] = REPLICAS
+    client.apply(nginx)
 
 
 def wait_until_running(observer: Observer) -> bool:
