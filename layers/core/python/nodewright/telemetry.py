@@ -11,6 +11,7 @@ from nodewright.application.ports import Duty, FleetAnswer
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.retirement import Reason
 
 NAMESPACE = "Nodewright"
 
@@ -90,6 +91,25 @@ class PowertoolsObserver:
         """A node of ours is ready for pods."""
         self._count("InitializedNodes", 1)
         self.telemetry.logger.info("initialized", cluster=cluster, node=node, node_claim=claim.id)
+
+    def interrupted(self, cluster: str, claim: NodeClaim, reason: Reason) -> None:
+        """AWS takes a node of ours."""
+        self._count("Interruptions", 1)
+        self.telemetry.logger.info(
+            "interrupted",
+            cluster=cluster,
+            node_claim=claim.id,
+            node=claim.node_name,
+            instance_type=claim.instance_type,
+            zone=claim.zone,
+            capacity_type=claim.capacity_type,
+            reason=reason,
+        )
+
+    def foreign_event(self, event: str, instance_id: str) -> None:
+        """Counted only: the account may be full of strangers."""
+        self._count("ForeignEvents", 1)
+        self.telemetry.logger.debug("foreign", aws_event=event, instance=instance_id)
 
     def problem(self, cluster: str, what: str, message: str) -> None:
         """Something to be looked at."""

@@ -57,9 +57,13 @@ class Ec2Fleet:
         """Instances that carry the launch's tag, dead ones too."""
         return self._tagged({LAUNCH_TAG: launch_id, STACK_TAG: self._stack_id})
 
+    def ours_among(self, instance_ids: Sequence[str]) -> tuple[Instance, ...]:
+        """By filter, as EC2 refuses a whole call that names one instance it doesn't know."""
+        return self._tagged({STACK_TAG: self._stack_id}, instance_ids=instance_ids)
+
     def ours(self, cluster: str) -> tuple[Instance, ...]:
         """Instances of this stack and cluster that are not terminated."""
-        return self._tagged({STACK_TAG: self._stack_id, CLUSTER_TAG: cluster}, ALIVE)
+        return self._tagged({STACK_TAG: self._stack_id, CLUSTER_TAG: cluster}, states=ALIVE)
 
     def name(self, instance_id: str, tags: Mapping[str, str]) -> None:
         """Set tags; NotFoundError when the instance isn't there, or not yet."""
@@ -91,11 +95,15 @@ class Ec2Fleet:
             self._templates.forget()
         return FleetAnswer((), fleet_requests.refused(request, error_code(error), str(error)))
 
-    def _tagged(self, tags: Mapping[str, str], states: Sequence[str] = ()) -> tuple[Instance, ...]:
+    def _tagged(
+        self, tags: Mapping[str, str], *, states: Sequence[str] = (), instance_ids: Sequence[str] = ()
+    ) -> tuple[Instance, ...]:
         """Instances with all these tags, sorted by id."""
         filters: list[FilterTypeDef] = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
         if states:
             filters.append({"Name": "instance-state-name", "Values": list(states)})
+        if instance_ids:
+            filters.append({"Name": "instance-id", "Values": list(instance_ids)})
         with outside("describing instances"):
             return tuple(sorted(map(_instance, self._describe(filters)), key=lambda instance: instance.id))
 

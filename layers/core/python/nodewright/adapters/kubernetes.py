@@ -19,6 +19,7 @@ from nodewright.adapters.manifests.pods import read_pods
 from nodewright.application.ports import Cluster, ClusterState, ManifestWarning
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
 
 _PODS: Final = "/api/v1/pods"
@@ -49,6 +50,10 @@ class KubernetesCluster:
             daemon_sets=daemon_sets.items,
             warnings=(*pods.warnings, *nodes.warnings, *daemon_sets.warnings, *configuration.warnings),
         )
+
+    def node_pools(self) -> tuple[NodePool, ...]:
+        """The usable ones."""
+        return self._configuration().pools
 
     def pending_pods(self) -> tuple[Pod, ...]:
         """Unbound pods that have not failed."""

@@ -23,7 +23,7 @@ REMEMBERED = 1024
 
 
 class SqsHints:
-    """Sends a hint `{"cluster": …}` once per (cluster, duty, second), or per `dedup`.
+    """Sends a hint `{"cluster": …}`, or `{"cluster": …, "urgent": true}`, once per (cluster, duty, second) or `dedup`.
 
     The queue coalesces what several containers send; this container doesn't even ask twice.
     """
@@ -33,7 +33,7 @@ class SqsHints:
         self._queue_urls = queue_urls
         self._sent: OrderedDict[str, None] = OrderedDict()
 
-    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "") -> None:
+    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "", urgent: bool = False) -> None:
         """Wake `duty` for `cluster`. A throttle counts as sent: others get through at that moment."""
         once = f"{cluster}:{duty}:{dedup or int(now.timestamp())}"
         if once in self._sent:
@@ -42,7 +42,7 @@ class SqsHints:
             try:
                 self._client.send_message(
                     QueueUrl=self._queue_urls[duty],
-                    MessageBody=json.dumps({"cluster": cluster}),
+                    MessageBody=json.dumps({"cluster": cluster, "urgent": True} if urgent else {"cluster": cluster}),
                     MessageGroupId=cluster,
                     MessageDeduplicationId=_fitting(once),
                 )

@@ -22,6 +22,7 @@ def carry_out(
     hints: Hints,
     observer: Observer,
     clock: Clock,
+    urgent: bool = False,
 ) -> None:
     """Run it. What may succeed later sends provision one new hint; the rest is told and left to the minute's sweep.
 
@@ -38,7 +39,7 @@ def carry_out(
             return
         now = clock.now()
         # Its own deduplication id: the hint being carried out may be of this very second.
-        hints.send(cluster, duty, now, dedup=f"retry:{now.timestamp():.3f}")
+        hints.send(cluster, duty, now, dedup=f"retry:{now.timestamp():.3f}", urgent=urgent)
 
 
 def is_answered(ledger: Ledger, cluster: str, duty: Duty, sent: datetime | None) -> bool:
@@ -47,6 +48,15 @@ def is_answered(ledger: Ledger, cluster: str, duty: Duty, sent: datetime | None)
         return False
     last = ledger.last_run(cluster, duty)
     return last is not None and _second_over(sent) <= last
+
+
+def is_overtaken(ledger: Ledger, cluster: str, duty: Duty, sent: datetime) -> bool:
+    """Whether a snapshot taken after an urgent hint was sent saw what it stands for.
+
+    Urgent hints are never merged, as each may tell of something new; of a hundred in a row the first answers all.
+    """
+    last = ledger.last_run(cluster, duty)
+    return last is not None and sent + AFTER_THE_SECOND <= last
 
 
 def await_second(sent: datetime | None, clock: Clock) -> None:

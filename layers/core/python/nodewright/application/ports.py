@@ -18,6 +18,7 @@ from nodewright.domain.nodes import Node
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
+from nodewright.domain.retirement import Reason
 from nodewright.domain.taints import Taint
 
 Duty = Literal["provision", "reconcile"]
@@ -38,10 +39,10 @@ class Clock(Protocol):
 class Hints(Protocol):
     """The FIFO hint queues."""
 
-    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "") -> None:
+    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "", urgent: bool = False) -> None:
         """Wake `duty` for `cluster`; a throttle counts as sent (architecture §2).
 
-        Coalesced per (cluster, duty, second), or per `dedup` where given.
+        Coalesced per (cluster, duty, second), or per `dedup` where given. An urgent one waits for no burst.
         """
         ...
 
@@ -76,6 +77,10 @@ class Cluster(Protocol):
 
     def read(self) -> ClusterState:
         """Nodes, pods, pools, classes and DaemonSets."""
+        ...
+
+    def node_pools(self) -> tuple[NodePool, ...]:
+        """The pools alone: cheap, whatever the size of the cluster."""
         ...
 
     def pending_pods(self) -> tuple[Pod, ...]:
@@ -219,6 +224,10 @@ class Fleet(Protocol):
 
     def launched(self, launch_id: str) -> tuple[Instance, ...]:
         """Instances that carry tag nodewright.dev/launch = launch_id, dead ones too."""
+        ...
+
+    def ours_among(self, instance_ids: Sequence[str]) -> tuple[Instance, ...]:
+        """Those of these that carry our stack's tag, dead ones too; one call, and strangers are no error."""
         ...
 
     def ours(self, cluster: str) -> tuple[Instance, ...]:
@@ -382,6 +391,10 @@ class Ledger(Protocol):
         """All claims that are not gone, sorted by id."""
         ...
 
+    def claim(self, cluster: str, claim_id: str) -> NodeClaim:
+        """One, read consistently; NotFoundError when it is gone."""
+        ...
+
     def save_claim(self, cluster: str, claim: NodeClaim) -> NodeClaim:
         """Replace it where the stored version equals the claim's; returned with its new version.
 
@@ -464,6 +477,14 @@ class Observer(Protocol):
 
     def initialized(self, cluster: str, node: str, claim: NodeClaim) -> None:
         """A node of ours is ready for pods."""
+        ...
+
+    def interrupted(self, cluster: str, claim: NodeClaim, reason: Reason) -> None:
+        """AWS told that it takes, or took, a node of ours; its claim as it was."""
+        ...
+
+    def foreign_event(self, event: str, instance_id: str) -> None:
+        """AWS told of an instance that is none of our nodes."""
         ...
 
     def problem(self, cluster: str, what: str, message: str) -> None:

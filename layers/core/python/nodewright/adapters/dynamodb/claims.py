@@ -24,7 +24,7 @@ from nodewright.adapters.dynamodb.items import (
 )
 from nodewright.adapters.dynamodb.section import Section
 from nodewright.adapters.dynamodb.table import ITEMS_A_TRANSACTION
-from nodewright.application.errors import ConflictError, RefusedError
+from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 
 if TYPE_CHECKING:
@@ -65,6 +65,13 @@ class Claims(Section):
         """
         items = self._table.query(keys.of_cluster(cluster), keys.CLAIM)
         return tuple(_read_claim(item) for item in items)
+
+    def claim(self, cluster: str, claim_id: str) -> NodeClaim:
+        """NotFoundError when it is gone."""
+        item = self._table.get(keys.claim(cluster, claim_id))
+        if item is None:
+            raise NotFoundError(f"cluster {cluster} has no claim {claim_id}")
+        return _read_claim(item)
 
     def save_claim(self, cluster: str, claim: NodeClaim) -> NodeClaim:
         """Replace it where its version is the stored one; gone removes it."""

@@ -69,6 +69,10 @@ class InMemoryCluster:
             warnings=self.warnings,
         )
 
+    def node_pools(self) -> tuple[NodePool, ...]:
+        """Sorted by name."""
+        return self.read().pools
+
     def pending_pods(self) -> tuple[Pod, ...]:
         """Those without a node."""
         return tuple(pod for pod in self.read().pods if not pod.node_name)

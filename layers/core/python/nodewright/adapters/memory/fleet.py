@@ -75,6 +75,10 @@ class InMemoryFleet:
         """Dead ones too."""
         return self._tagged({LAUNCH_TAG: launch_id, STACK_TAG: self.stack_id})
 
+    def ours_among(self, instance_ids: Sequence[str]) -> tuple[Instance, ...]:
+        """Dead ones too."""
+        return tuple(i for i in self._tagged({STACK_TAG: self.stack_id}) if i.id in instance_ids)
+
     def ours(self, cluster: str) -> tuple[Instance, ...]:
         """Not terminated."""
         found = self._tagged({STACK_TAG: self.stack_id, CLUSTER_TAG: cluster})

@@ -12,6 +12,7 @@ class Hint(NamedTuple):
     cluster: str
     duty: Duty
     at: datetime
+    urgent: bool = False
 
 
 class RecordedHints:
@@ -21,9 +22,9 @@ class RecordedHints:
         self.sent: list[Hint] = []
         self._seen: set[tuple[str, Duty, str]] = set()
 
-    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "") -> None:
+    def send(self, cluster: str, duty: Duty, now: datetime, *, dedup: str = "", urgent: bool = False) -> None:
         """Write it down, unless the same was sent."""
         once = (cluster, duty, dedup or str(int(now.timestamp())))
         if once not in self._seen:
             self._seen.add(once)
-            self.sent.append(Hint(cluster, duty, now))
+            self.sent.append(Hint(cluster, duty, now, urgent))

@@ -78,6 +78,12 @@ class InMemoryLedger:
         """Sorted by id."""
         return tuple(claim for _, claim in sorted(self._of[cluster].claims.items()))
 
+    def claim(self, cluster: str, claim_id: str) -> NodeClaim:
+        """NotFoundError when it is gone."""
+        if claim_id not in self._of[cluster].claims:
+            raise NotFoundError(f"cluster {cluster} has no claim {claim_id}")
+        return self._of[cluster].claims[claim_id]
+
     def save_claim(self, cluster: str, claim: NodeClaim) -> NodeClaim:
         """Under its version; gone removes it."""
         self._expect_version(cluster, claim)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from nodewright.application.ports import Duty, FleetAnswer
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.plans import Plan
+from nodewright.domain.retirement import Reason
 
 
 @dataclass
@@ -16,6 +17,8 @@ class RecordingObserver:
     launches: list[tuple[str, str, FleetAnswer]] = field(default_factory=list)
     registrations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
     initializations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
+    interruptions: list[tuple[str, NodeClaim, Reason]] = field(default_factory=list)
+    foreign_events: list[tuple[str, str]] = field(default_factory=list)
     problems: list[tuple[str, str, str]] = field(default_factory=list)
 
     def hint_sent(self, cluster: str, duty: Duty) -> None:
@@ -37,6 +40,14 @@ class RecordingObserver:
     def initialized(self, cluster: str, node: str, claim: NodeClaim) -> None:
         """A node of ours is ready for pods."""
         self.initializations.append((cluster, node, claim))
+
+    def interrupted(self, cluster: str, claim: NodeClaim, reason: Reason) -> None:
+        """AWS takes a node of ours."""
+        self.interruptions.append((cluster, claim, reason))
+
+    def foreign_event(self, event: str, instance_id: str) -> None:
+        """AWS told of a stranger."""
+        self.foreign_events.append((event, instance_id))
 
     def problem(self, cluster: str, what: str, message: str) -> None:
         """Something to be looked at."""
