@@ -75,6 +75,7 @@ def _candidates(environment: Mapping[str, str]) -> list[Path]:
 def _key(root: Path, version: str, layer: Path | None) -> str:
     digest = hashlib.sha256((root / "uv.lock").read_bytes())
     digest.update((root / "pyproject.toml").read_bytes())
+    digest.update(Path(__file__).read_bytes())
     digest.update(f"{version} {sys.platform} {os.uname().machine}".encode())
     for name in sorted(_files(layer / "python") if layer else ()):
         digest.update(name.encode())
@@ -124,6 +125,10 @@ def _cut_down(folder: Path, kept: frozenset[str]) -> None:
         library = ".so" in path.name and (top in tops or top.endswith(".libs"))
         if name not in kept and not library:
             path.unlink()
+    # Deepest first. botocore looks into every folder of services, so empty ones would cost each cold start.
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
 
 
 def _files(folder: Path) -> frozenset[str]:
