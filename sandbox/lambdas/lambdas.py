@@ -146,6 +146,10 @@ class Lambdas:
         """SIGKILL the function's next invocation `after` seconds into it."""
         self._pool(function).kill_next(after)
 
+    def kill(self, function: str) -> None:
+        """SIGKILL whatever of the function is up, at work or not."""
+        self._pool(function).recycle()
+
     def warm(self, function: str, number: int = 1) -> None:
         """Start environments ahead of their first event; raises if the function doesn't start."""
         errors = self._pool(function).warm(number)

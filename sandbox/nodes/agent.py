@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.controlplane.client import ApiError, Client
+from sandbox.controlplane.client import Client, ConflictError
 from sandbox.nodes import machine
 from sandbox.nodes.user_data import Joining, UnreadableUserDataError, read
 
@@ -106,20 +106,11 @@ class NodeAgent:
         except UnreadableUserDataError as error:
             self.refused[instance["InstanceId"]] = str(error)
             return
-        described = self._described(instance["InstanceType"])
-        node = self._node(instance, described, joining)
-        with contextlib.suppress(ApiError):  # a second boot of the same instance finds its Node there
-            self._create(node, described, joining)
+        node = self._node(instance, self._described(instance["InstanceType"]), joining)
+        with contextlib.suppress(ConflictError):  # a second boot of the same instance finds its Node there
+            self.kubernetes.create(node)
         self._nodes[instance["InstanceId"]] = node["metadata"]["name"]
         self.joined(node["metadata"]["name"], instance["InstanceId"])
-
-    def _create(self, node: dict[str, Any], described: machine.Described, joining: Joining) -> None:
-        self.kubernetes.create(node)
-        status = {
-            "capacity": machine.capacity(described, joining),
-            "allocatable": machine.allocatable(described, joining),
-        }
-        self.kubernetes.patch("v1", "Node", node["metadata"]["name"], {"status": status}, subresource="status")
 
     def _joining(self, instance: Instance) -> Joining:
         image = self.clients("ec2").describe_images(ImageIds=[instance["ImageId"]])["Images"][0]
@@ -181,6 +172,11 @@ class NodeAgent:
             "spec": {
                 "providerID": f"aws:///{zone}/{instance['InstanceId']}",
                 "taints": [dict(taint) for taint in joining.taints],
+            },
+            # In the same call, as kubelet does it: KWOK fills in what it finds missing, a thousand cores.
+            "status": {
+                "capacity": machine.capacity(described, joining),
+                "allocatable": machine.allocatable(described, joining),
             },
         }
 
