@@ -1,22 +1,22 @@
-"""Connected clusters over the Kubernetes API (implements Cluster and Clusters)."""
+"""Connected clusters over the Kubernetes API (implements Cluster, RetiringCluster and what opens them)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final
-from urllib.parse import quote
 
 from nodewright.adapters import kubernetes_events
 from nodewright.adapters.kubernetes_api import KubernetesApi
 from nodewright.adapters.kubernetes_lists import CustomResources, read_all
 from nodewright.adapters.kubernetes_nodes import register_node
+from nodewright.adapters.kubernetes_retiring import NodeDepartures
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
-from nodewright.application.ports import Cluster, ClusterState, ManifestWarning
+from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
@@ -27,11 +27,11 @@ _NOT_FINISHED: Final = {"fieldSelector": "status.phase!=Succeeded,status.phase!=
 _UNBOUND: Final = {"fieldSelector": "spec.nodeName=,status.phase=Pending"}
 
 
-class KubernetesCluster:
+class KubernetesCluster(NodeDepartures):
     """One cluster."""
 
     def __init__(self, api: KubernetesApi) -> None:
-        self._api = api
+        super().__init__(api)
         self._pools = CustomResources(api, "karpenter.sh", "nodepools")
         self._classes = CustomResources(api, "karpenter.k8s.aws", "ec2nodeclasses")
 
@@ -60,8 +60,8 @@ class KubernetesCluster:
         return read_all(self._api, _PODS, partial(read_pods, specs=PodSpecs()), _UNBOUND).items
 
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
-        """Set labels and take taints off in one guarded write; none where nothing is left to do."""
-        register_node(self._api, f"/api/v1/nodes/{quote(name, safe='')}", labels, remove_taints)
+        """Labels and finalizer on, taints off in one guarded write; none where nothing is left to do."""
+        register_node(self._api, name, labels, remove_taints)
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Say it on the pod; said again, it counts up."""
@@ -89,7 +89,7 @@ class KubernetesClusters:
     token: Callable[[str], str]
     _open: dict[str, tuple[tuple[str, str], KubernetesCluster]] = field(default_factory=dict, init=False)
 
-    def open(self, cluster: ConnectedCluster) -> Cluster:
+    def open(self, cluster: ConnectedCluster) -> KubernetesCluster:
         """A client for it. RefusedError when its stored certificate authority can't be read."""
         access = (cluster.endpoint, cluster.certificate_authority)
         known = self._open.get(cluster.name)

@@ -35,6 +35,10 @@ CONNECT_SECONDS: Final = 3
 READ_SECONDS: Final = 20
 
 
+class TooManyRequestsError(UnavailableError):
+    """429: a budget that an eviction would break, or a busy API server."""
+
+
 class ListExpiredError(UnavailableError):
     """410 Gone: the continue token of a list is too old, so the list must start again."""
 
@@ -78,9 +82,9 @@ class KubernetesApi:
         """Replace. ConflictError when its resourceVersion is not the current one."""
         return self._call("PUT", path, body=body, content_type=JSON)
 
-    def delete(self, path: str) -> bytes:
-        """Delete. NotFoundError when it isn't there."""
-        return self._call("DELETE", path)
+    def delete(self, path: str, options: Mapping[str, object] | None = None) -> bytes:
+        """Delete. NotFoundError when it isn't there; ConflictError when a precondition of the options doesn't hold."""
+        return self._call("DELETE", path, body=options, content_type=JSON if options else "")
 
     def close(self) -> None:
         """Give the connections back."""
@@ -130,7 +134,7 @@ _ERRORS: Final[Mapping[int, type[OutsideError]]] = {
     404: NotFoundError,
     409: ConflictError,
     410: ListExpiredError,
-    429: UnavailableError,
+    429: TooManyRequestsError,
 }
 
 

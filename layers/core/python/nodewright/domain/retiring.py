@@ -147,8 +147,10 @@ def begin(
     return replace(claim, retirement=fresh)
 
 
-def needs_reading(retirement: Retirement, now: datetime) -> bool:
-    """Whether the cluster is to be looked at: past its deadline, or dead, nothing there matters any more."""
+def needs_cluster(retirement: Retirement, now: datetime) -> bool:
+    """Whether its API server is to be asked: for a node that is dead or past its deadline nothing there matters."""
+    if retirement.step is Step.FORGET:
+        return True
     return retirement.withdrawable and now >= retirement.not_before and not _is_over(retirement, now)
 
 

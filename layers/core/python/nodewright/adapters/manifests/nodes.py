@@ -7,7 +7,8 @@ from typing import cast
 
 import msgspec
 
-from nodewright.adapters.manifests.objects import NEVER, NOTHING, Page, RawObject, read_object, read_page
+from nodewright.adapters.manifests.generations import with_new_names
+from nodewright.adapters.manifests.objects import NEVER, NOTHING, Page, RawObject, read_object, read_one, read_page
 from nodewright.adapters.manifests.raw_specs import is_given
 from nodewright.domain.nodes import Node
 from nodewright.domain.quantities import Resources
@@ -66,6 +67,11 @@ def read_nodes(body: bytes, amounts: NodeAmounts) -> Page[Node]:
     return read_page(body, RawNode, partial(_node, amounts))
 
 
+def read_one_node(body: bytes) -> Node:
+    """One Node as the API server sent it."""
+    return read_one(body, RawNode, partial(_node, NodeAmounts()))
+
+
 def read_node(raw: Mapping[str, object]) -> Node:
     """One Node that a person wrote. ManifestError when it can't be read."""
     return read_object(raw, RawNode, partial(_node, NodeAmounts()))
@@ -78,7 +84,7 @@ def _node(amounts: NodeAmounts, raw: RawNode) -> Node:
         uid=metadata.uid,
         provider_id=spec.provider_id,
         labels=metadata.labels or {},
-        annotations=metadata.annotations or {},
+        annotations=with_new_names(metadata.annotations or {}),
         taints=tuple(read_taint(taint) for taint in spec.taints or ()),
         capacity=amounts.read(status.capacity),
         allocatable=amounts.read(status.allocatable),

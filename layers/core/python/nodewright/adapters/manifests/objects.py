@@ -86,6 +86,11 @@ def read_page(body: bytes, raw_type: type[R], read: Callable[[R], T]) -> Page[T]
         return _read_one_by_one(body, raw_type, read)
 
 
+def read_one(body: bytes, raw_type: type[R], read: Callable[[R], T]) -> T:
+    """One object as the API server sent it."""
+    return read(_decoder(raw_type).decode(body))
+
+
 def read_dicts(body: bytes) -> Page[dict[str, object]]:
     """One page of objects whose fields are read one by one (pools and classes)."""
     page = _list_decoder(dict[str, object]).decode(body)

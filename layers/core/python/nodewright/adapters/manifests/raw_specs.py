@@ -21,6 +21,8 @@ class RawPodSpec(msgspec.Struct, rename="camel", gc=False):
     node_name: str = ""
     scheduler_name: str = "default-scheduler"
     priority: int | None = None
+    priority_class_name: str | None = None
+    termination_grace_period_seconds: int | None = None
     containers: tuple[RawContainer, ...] | None = None
     init_containers: tuple[RawContainer, ...] | None = None
     overhead: msgspec.Raw = NOTHING

@@ -1,0 +1,52 @@
+"""What a turn of a retirement looks at: only what its step asks for, as a drain looks many times."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from nodewright.application.ports import Fleet
+from nodewright.application.retirement_ports import NodeLedger, RetiringCluster
+from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.retirement import Retirement, Step
+from nodewright.domain.retiring import View, asks_leave, needs_cluster
+
+_WITH_PODS = frozenset({Step.TAINT, Step.REPLACE, Step.DRAIN, Step.FORGET})
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Looks outside for one cluster's retirements."""
+
+    name: str
+    ledger: NodeLedger
+    fleet: Fleet
+
+    def look(self, cluster: RetiringCluster, claim: NodeClaim, retirement: Retirement, now: datetime) -> View:
+        """The cluster is asked only where it matters."""
+        if needs_cluster(retirement, now):
+            return self._look_at_node(cluster, claim, retirement)
+        ending = retirement.step is Step.TERMINATE
+        return View(claim, retirement, instance=self._instance(claim) if ending else None)
+
+    def _look_at_node(self, cluster: RetiringCluster, claim: NodeClaim, retirement: Retirement) -> View:
+        node = cluster.node_of(claim.instance_id, claim.node_name) if claim.instance_id else None
+        return View(
+            claim,
+            retirement,
+            node=node,
+            pods=cluster.pods_on(node.name) if node and retirement.step in _WITH_PODS else (),
+            budgets=cluster.disruption_budgets() if asks_leave(retirement) and retirement.withdrawable else (),
+            volumes=cluster.attached_volumes(node.name) if node and retirement.step is Step.DETACH else (),
+            replacements=self._replacements(retirement),
+            # A node that is Ready has an instance; EC2's calls are few.
+            instance=None if node and node.ready else self._instance(claim),
+        )
+
+    def _instance(self, claim: NodeClaim) -> str | None:
+        found = self.fleet.ours_among((claim.instance_id,)) if claim.instance_id else ()
+        return found[0].state if found else None
+
+    def _replacements(self, retirement: Retirement) -> dict[str, ClaimState]:
+        if retirement.step is not Step.REPLACE or not retirement.replacements:
+            return {}
+        wanted = set(retirement.replacements)
+        return {claim.id: claim.state for claim in self.ledger.claims(self.name) if claim.id in wanted}
