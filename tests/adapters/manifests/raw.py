@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 SEED_ONE = Path(__file__).parents[2] / "data" / "seed_one"
+SEED_TWO = Path(__file__).parents[3] / "sandbox" / "seeds" / "two"
 
 Json = dict[str, object]
 
@@ -13,6 +14,12 @@ Json = dict[str, object]
 def seed_one(name: str) -> Json:
     """One manifest of the first seed, as it stands there."""
     raw: Json = yaml.safe_load((SEED_ONE / f"{name}.yaml").read_text())
+    return raw
+
+
+def seed_two(name: str) -> Json:
+    """One manifest of the second seed, the last of its file."""
+    raw: Json = list(yaml.safe_load_all((SEED_TWO / f"{name}.yaml").read_text()))[-1]
     return raw
 
 
@@ -52,6 +59,28 @@ def node_class(*, metadata: Mapping[str, object] | None = None, version: str = "
         "kind": "EC2NodeClass",
         "metadata": {"name": "default", **(metadata or {})},
         "spec": {name: value for name, value in {**sound, **spec}.items() if value is not None},
+    }
+
+
+def provisioner(*, metadata: Mapping[str, object] | None = None, **spec: object) -> Json:
+    """A Provisioner that says no more than it must; a field given as None is left out."""
+    sound: Json = {"providerRef": {"name": "default"}, **spec}
+    return {
+        "apiVersion": "karpenter.sh/v1alpha5",
+        "kind": "Provisioner",
+        "metadata": {"name": "default", **(metadata or {})},
+        "spec": {name: value for name, value in sound.items() if value is not None},
+    }
+
+
+def node_template(*, metadata: Mapping[str, object] | None = None, **spec: object) -> Json:
+    """An AWSNodeTemplate; a field given as None is left out."""
+    sound: Json = {"subnetSelector": {"team": "a"}, "securityGroupSelector": {"aws-ids": "sg-1"}, **spec}
+    return {
+        "apiVersion": "karpenter.k8s.aws/v1alpha1",
+        "kind": "AWSNodeTemplate",
+        "metadata": {"name": "default", **(metadata or {})},
+        "spec": {name: value for name, value in sound.items() if value is not None},
     }
 
 

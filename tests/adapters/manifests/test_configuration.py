@@ -1,5 +1,5 @@
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
-from tests.adapters.manifests.raw import Json, node_class, node_pool
+from tests.adapters.manifests.raw import Json, node_class, node_pool, node_template, provisioner
 
 
 def pool(name: str, max_pods: int | None = None, node_class: str = "default") -> Json:
@@ -57,3 +57,68 @@ def test_one_bad_pool_leaves_the_others_alone() -> None:
     read = read_configuration([node_pool(weight=-1), pool("a")], [node_class()])
     assert [p.name for p in read.pools] == ["a"]
     assert [w.object for w in read.warnings] == ["NodePool/default"]
+
+
+def test_old_and_new_kinds_are_read_side_by_side() -> None:
+    read = read_configuration(
+        [node_pool(metadata={"name": "new"}), provisioner(metadata={"name": "old"}, providerRef={"name": "old"})],
+        [node_class(), node_template(metadata={"name": "old"})],
+    )
+    assert [(p.kind, p.name, p.node_class) for p in read.pools] == [
+        ("NodePool", "new", "default"),
+        ("Provisioner", "old", "old"),
+    ]
+    assert list(map(str, read.node_classes)) == ["EC2NodeClass/default", "AWSNodeTemplate/old"]
+    assert read.warnings == ()
+
+
+def test_an_object_without_a_kind_is_told_by_its_shape() -> None:
+    pools = [node_pool(metadata={"name": "new"}), provisioner(metadata={"name": "old"})]
+    classes = [node_class(metadata={"name": "new"}), node_template(metadata={"name": "default"})]
+    read = read_configuration(*([without_kind(raw) for raw in raws] for raws in (pools, classes)))
+    assert list(map(str, read.pools)) == ["NodePool/new", "Provisioner/old"]
+    assert list(map(str, read.node_classes)) == ["AWSNodeTemplate/default", "EC2NodeClass/new"]
+
+
+def test_of_two_pools_of_one_name_the_newer_kind_counts() -> None:
+    for raws in ([node_pool(weight=3), provisioner()], [provisioner(), node_pool(weight=3)]):
+        read = read_configuration(raws, [node_class()])
+        assert [(p.kind, p.weight) for p in read.pools] == [("NodePool", 3)]
+        (warning,) = read.warnings
+        assert (warning.object, warning.path) == ("Provisioner/default", "metadata.name")
+        assert "the NodePool of this name counts" in warning.message
+
+
+def test_of_two_classes_of_one_name_the_newer_kind_counts() -> None:
+    read = read_configuration([], [node_template(), node_class()])
+    assert list(map(str, read.node_classes)) == ["EC2NodeClass/default"]
+    (warning,) = read.warnings
+    assert (warning.object, warning.path) == ("AWSNodeTemplate/default", "metadata.name")
+
+
+def test_a_newer_pool_that_can_not_be_used_does_not_bring_the_older_back() -> None:
+    read = read_configuration([node_pool(weight=-1), provisioner()], [node_class()])
+    assert read.pools == ()
+    assert [w.object for w in read.warnings] == ["Provisioner/default", "NodePool/default"]
+
+
+def test_a_class_written_into_a_provisioner_is_a_class() -> None:
+    inline = {"subnetSelector": {"a": "b"}, "securityGroupSelector": {"a": "b"}}
+    raw = provisioner(providerRef=None, provider=inline, kubeletConfiguration={"maxPods": 20})
+    read = read_configuration([raw], [node_class()])
+    (found,) = read.pools
+    assert [c.name for c in read.node_classes] == ["default", found.node_class]
+    assert max_pods(read) == {"default": 20}
+
+
+def test_provisioners_that_differ_in_kubelet_settings_get_a_copy_of_their_template_each() -> None:
+    raws = [provisioner(metadata={"name": n}, kubeletConfiguration={"maxPods": m}) for n, m in (("a", 20), ("b", 30))]
+    read = read_configuration(raws, [node_template()])
+    assert max_pods(read) == {"a": 20, "b": 30}
+    (warning,) = read.warnings
+    assert (warning.object, warning.path) == ("AWSNodeTemplate/default", "spec.kubelet")
+    assert {str(c) for c in read.node_classes} == {"AWSNodeTemplate/default"}
+
+
+def without_kind(raw: Json) -> Json:
+    return {name: value for name, value in raw.items() if name not in {"apiVersion", "kind"}}

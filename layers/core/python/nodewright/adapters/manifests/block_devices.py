@@ -11,20 +11,23 @@ _TYPES = frozenset({"standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"})
 _UNITS = ("Gi", "G", "Ti", "T")
 
 
-def read_block_devices(spec: Fields) -> tuple[BlockDevice, ...]:
-    """The mappings; none where the class leaves its disks to the image family."""
-    devices = tuple(_read_device(entry) for entry in spec.children("blockDeviceMappings"))
+def read_block_devices(spec: Fields, *, bare_gib: bool = False) -> tuple[BlockDevice, ...]:
+    """The mappings; none where the class leaves its disks to the image family.
+
+    `bare_gib`: a size without a unit is in GiB, as v1alpha1's documentation had it.
+    """
+    devices = tuple(_read_device(entry, bare_gib=bare_gib) for entry in spec.children("blockDeviceMappings"))
     if [device.root_volume for device in devices].count(True) > 1:
         spec.refuse("blockDeviceMappings", "only one of them can have rootVolume: true")
     return devices
 
 
-def _read_device(entry: Fields) -> BlockDevice:
+def _read_device(entry: Fields, *, bare_gib: bool) -> BlockDevice:
     ebs = entry.child("ebs")
     ebs.not_honoured({"volumeInitializationRate": "the snapshot is loaded at EC2's own rate"})
     device = BlockDevice(
         device_name=entry.text("deviceName"),
-        volume_size_gib=_size(ebs),
+        volume_size_gib=_size(ebs, bare_gib=bare_gib),
         volume_type=_volume_type(ebs),
         iops=ebs.whole("iops"),
         throughput=ebs.whole("throughput"),
@@ -41,11 +44,13 @@ def _read_device(entry: Fields) -> BlockDevice:
     return device
 
 
-def _size(ebs: Fields) -> int | None:
+def _size(ebs: Fields, *, bare_gib: bool) -> int | None:
     """In GiB, rounded up, as EC2 takes it."""
     if "volumeSize" not in ebs:
         return None
     text = ebs.text("volumeSize")
+    if bare_gib and text.isdecimal():
+        text += "Gi"
     try:
         size = math.ceil(parse_quantity(text) / _GIB)
     except ValueError:

@@ -1,15 +1,20 @@
 """A cluster's whole configuration: pools and classes read together.
 
-v1beta1 keeps kubelet settings on pools, the domain on classes. Where pools that share a class differ
-in them the class is split, one copy per pool.
+v1beta1 and v1alpha5 keep kubelet settings on pools, the domain on classes. Where pools that share a
+class differ in them the class is split, one copy per pool.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nodewright.adapters.manifests.nodeclasses import read_node_class
-from nodewright.adapters.manifests.pools import PoolReading, read_pool
+from nodewright.adapters.manifests.fields import metadata_fields
+from nodewright.adapters.manifests.generations import is_node_template, is_provisioner
+from nodewright.adapters.manifests.node_templates import read_node_template
+from nodewright.adapters.manifests.nodeclasses import NodeClassReading, read_node_class
+from nodewright.adapters.manifests.pool_readings import PoolReading
+from nodewright.adapters.manifests.pools import read_pool
+from nodewright.adapters.manifests.provisioners import read_provisioner
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.nodeclasses import Kubelet, NodeClass
 from nodewright.domain.pools import NodePool
@@ -27,18 +32,52 @@ class Configuration:
 def read_configuration(
     pools: Iterable[Mapping[str, object]], node_classes: Iterable[Mapping[str, object]]
 ) -> Configuration:
-    """NodePool and EC2NodeClass objects of any generation, as JSON."""
-    pool_readings = [read_pool(raw) for raw in pools]
-    class_readings = [read_node_class(raw) for raw in node_classes]
-    usable = [reading for reading in pool_readings if reading.pool is not None]
-    classes = {reading.node_class.name: reading.node_class for reading in class_readings if reading.node_class}
-    split = [_split(node_class, _pools_of(usable, name)) for name, node_class in sorted(classes.items())]
-    homeless = [r.pool for r in usable if r.pool and r.pool.node_class not in classes]
-    found = (*(r.warnings for r in pool_readings), *(r.warnings for r in class_readings), *(s.warnings for s in split))
+    """NodePools and Provisioners, EC2NodeClasses and AWSNodeTemplates of any generation, as JSON."""
+    current_pools, outdated_pools = _newest(pools, is_provisioner, ("NodePool", "Provisioner"))
+    current_classes, outdated_classes = _newest(node_classes, is_node_template, ("EC2NodeClass", "AWSNodeTemplate"))
+    pool_readings = [read_provisioner(raw) if is_provisioner(raw) else read_pool(raw) for raw in current_pools]
+    class_readings = [_read_class(raw) for raw in current_classes]
+    every: list[PoolReading | NodeClassReading] = [*pool_readings, *class_readings]
+    return _joined(
+        [reading for reading in pool_readings if reading.pool is not None],
+        [reading.node_class for reading in every if reading.node_class is not None],
+        (*outdated_pools, *outdated_classes, *itertools.chain.from_iterable(reading.warnings for reading in every)),
+    )
+
+
+def _read_class(raw: Mapping[str, object]) -> NodeClassReading:
+    return read_node_template(raw) if is_node_template(raw) else read_node_class(raw)
+
+
+def _newest(
+    raws: Iterable[Mapping[str, object]], is_old: Callable[[Mapping[str, object]], bool], kinds: tuple[str, str]
+) -> tuple[list[Mapping[str, object]], list[ManifestWarning]]:
+    """Without objects of the old kind that have a namesake of the new one: somebody is moving over."""
+    new_kind, old_kind = kinds
+    every = list(raws)
+    new, old = [raw for raw in every if not is_old(raw)], [raw for raw in every if is_old(raw)]
+    names = {_name(raw) for raw in new}
+    reason = f"the {new_kind} of this name counts, and this {old_kind} is ignored; delete it, or rename one of them"
+    outdated = [name for raw in old if (name := _name(raw)) in names]
+    warnings = [ManifestWarning(f"{old_kind}/{name}", "metadata.name", reason) for name in outdated]
+    return [*new, *(raw for raw in old if _name(raw) not in outdated)], warnings
+
+
+def _name(raw: Mapping[str, object]) -> str:
+    return metadata_fields(raw).text("name")
+
+
+def _joined(
+    readings: Sequence[PoolReading], node_classes: Iterable[NodeClass], warnings: Iterable[ManifestWarning]
+) -> Configuration:
+    """Pools with the kubelet settings that are theirs moved to their classes."""
+    classes = {node_class.name: node_class for node_class in node_classes}
+    split = [_split(node_class, _pools_of(readings, name)) for name, node_class in sorted(classes.items())]
+    homeless = [r.pool for r in readings if r.pool and r.pool.node_class not in classes]
     return Configuration(
         pools=tuple(sorted([*homeless, *(p for part in split for p in part.pools)], key=lambda pool: pool.name)),
         node_classes=tuple(node_class for part in split for node_class in part.node_classes),
-        warnings=tuple(itertools.chain.from_iterable(found)),
+        warnings=(*warnings, *(warning for part in split for warning in part.warnings)),
     )
 
 
@@ -63,14 +102,14 @@ def _split(node_class: NodeClass, pools: Sequence[tuple[NodePool, Kubelet | None
 def _own_copy(node_class: NodeClass, pool: NodePool, kubelet: Kubelet) -> tuple[NodePool, NodeClass | None]:
     if kubelet == node_class.kubelet:
         return pool, None
-    copy = replace(node_class, name=f"{node_class.name}.{pool.name}", kubelet=kubelet)
+    copy = replace(node_class, name=f"{node_class.name}.{pool.name}", kubelet=kubelet, source=str(node_class))
     return replace(pool, node_class=copy.name), copy
 
 
 def _differing(node_class: NodeClass, copies: Sequence[str]) -> ManifestWarning:
     return ManifestWarning(
-        f"EC2NodeClass/{node_class.name}",
+        str(node_class),
         "spec.kubelet",
-        f"its NodePools ask for different kubelet settings, so copies of it are used: {', '.join(copies)}; "
+        f"its pools ask for different kubelet settings, so copies of it are used: {', '.join(copies)}; "
         "write one class for each instead",
     )

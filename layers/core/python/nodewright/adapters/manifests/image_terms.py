@@ -1,10 +1,11 @@
-"""amiFamily and amiSelectorTerms: v1 asks for terms, v1beta1 for a family; either says both."""
+"""Image family and terms: v1 asks for terms, v1beta1 and older for a family; each says both."""
 
 import re
 from typing import cast
 
 from nodewright.adapters.manifests.fields import Fields
 from nodewright.adapters.manifests.tag_filters import read_tag_filter
+from nodewright.adapters.manifests.tag_selectors import read_image_selector
 from nodewright.domain.nodeclasses import AmiFamily, SelectorTerm
 
 _ALIASES: dict[str, AmiFamily] = {"al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket"}
@@ -31,6 +32,18 @@ def read_images(spec: Fields) -> tuple[AmiFamily, tuple[SelectorTerm, ...]]:
     elif named == "Custom" and not terms:
         spec.refuse("amiSelectorTerms", "amiFamily Custom needs at least one term that finds its image")
     family = cast(AmiFamily, named or aliased or "Custom")
+    return family, terms or _latest(family)
+
+
+def read_old_images(spec: Fields) -> tuple[AmiFamily, tuple[SelectorTerm, ...]]:
+    """v1alpha1's amiFamily, which is AL2 where nobody says, and amiSelector."""
+    named = spec.text("amiFamily") or "AL2"
+    terms = read_image_selector(spec)
+    if named not in _FAMILIES:
+        spec.refuse("amiFamily", _unknown_family(named))
+    elif named == "Custom" and not terms:
+        spec.refuse("amiSelector", "amiFamily Custom needs a selector that finds its image")
+    family = cast(AmiFamily, named)
     return family, terms or _latest(family)
 
 

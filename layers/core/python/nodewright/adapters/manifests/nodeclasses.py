@@ -1,6 +1,5 @@
 """EC2NodeClasses of v1 and v1beta1."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,14 +8,11 @@ from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
 from nodewright.adapters.manifests.generations import written_as_v1beta1
 from nodewright.adapters.manifests.image_terms import read_images
 from nodewright.adapters.manifests.kubelets import read_kubelet
+from nodewright.adapters.manifests.launch_settings import read_metadata_options, read_tags
 from nodewright.adapters.manifests.tag_filters import read_tag_filter
 from nodewright.application.ports import ManifestWarning
-from nodewright.domain.nodeclasses import MetadataOptions, NodeClass, SelectorTerm
+from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
 
-_FORBIDDEN_TAGS = re.compile(
-    r"eks:eks-cluster-name|kubernetes\.io/cluster/.*|karpenter\.sh/nodepool|karpenter\.sh/nodeclaim"
-    r"|karpenter\.k8s\.aws/ec2nodeclass|nodewright\.dev/.*"
-)
 _NOT_HONOURED = {
     "capacityReservationSelectorTerms": "its reservations are not used",
     "placementGroupSelector": "nodes are launched outside of it",
@@ -29,7 +25,7 @@ _NOT_HONOURED = {
 
 @dataclass(frozen=True, slots=True)
 class NodeClassReading:
-    """What an EC2NodeClass manifest came to; no class where it can't be used, and the warnings say why."""
+    """What a class's manifest came to; no class where it can't be used, and the warnings say why."""
 
     node_class: NodeClass | None
     warnings: tuple[ManifestWarning, ...]
@@ -56,8 +52,8 @@ def read_node_class(raw: Mapping[str, object]) -> NodeClassReading:
         instance_profile=profile,
         user_data=spec.text("userData"),
         block_devices=read_block_devices(spec),
-        metadata_options=_metadata_options(spec, hop_limit=2 if written_as_v1beta1(raw) else 1),
-        tags=_tags(spec),
+        metadata_options=read_metadata_options(spec, hop_limit=2 if written_as_v1beta1(raw) else 1),
+        tags=read_tags(spec),
         kubelet=read_kubelet(spec.child("kubelet")),
         detailed_monitoring=spec.flag("detailedMonitoring") or False,
         associate_public_ip=spec.flag("associatePublicIPAddress"),
@@ -91,32 +87,6 @@ def _role_and_profile(spec: Fields) -> tuple[str, str]:
     if ":" in role:
         spec.refuse("role", f"{role!r} is not a role's name; write the name alone, without arn:…:role/")
     return role, profile
-
-
-def _metadata_options(spec: Fields, hop_limit: int) -> MetadataOptions:
-    options = spec.child("metadataOptions")
-    return MetadataOptions(
-        http_endpoint=_one_of(options, "httpEndpoint", ("enabled", "disabled")),
-        http_protocol_ipv6=_one_of(options, "httpProtocolIPv6", ("disabled", "enabled")),
-        http_put_response_hop_limit=options.whole("httpPutResponseHopLimit", 1, 64) or hop_limit,
-        http_tokens=_one_of(options, "httpTokens", ("required", "optional")),
-    )
-
-
-def _one_of(fields: Fields, name: str, allowed: tuple[str, ...]) -> str:
-    """One of these, the first where it is absent."""
-    text = fields.text(name, allowed[0])
-    if text not in allowed:
-        fields.refuse(name, f"{text!r} is not known; use {' or '.join(allowed)}")
-    return text
-
-
-def _tags(spec: Fields) -> Mapping[str, str]:
-    tags = spec.pairs("tags")
-    forbidden = [key for key in tags if _FORBIDDEN_TAGS.fullmatch(key)]
-    for key in forbidden:
-        spec.warn(f"tags.{key}", "this tag is set by the autoscaler itself, so yours is ignored; remove it")
-    return {key: value for key, value in tags.items() if key not in forbidden}
 
 
 def _raid0(spec: Fields) -> bool:

@@ -1,10 +1,12 @@
 """Pods."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 
 import msgspec
 
+from nodewright.adapters.manifests.generations import with_new_names
 from nodewright.adapters.manifests.objects import (
     NEVER,
     NOTHING,
@@ -18,7 +20,10 @@ from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.raw_specs import RawPodSpec, is_given
 from nodewright.domain.pods import Owner, Pod, PodKey
 
-_OLD_ANNOTATIONS = {"karpenter.sh/do-not-evict": "karpenter.sh/do-not-disrupt"}
+#: Kubernetes' own classes, whose pods the rest of a node stands on.
+_CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
+#: The API server sets it where a manifest doesn't.
+_GRACE_SECONDS = 30
 
 
 class _Condition(msgspec.Struct, gc=False):
@@ -30,6 +35,7 @@ class _Condition(msgspec.Struct, gc=False):
 class _Status(msgspec.Struct, rename="camel", gc=False):
     phase: str = "Pending"
     nominated_node_name: str = ""
+    start_time: datetime | None = None
     conditions: msgspec.Raw = NOTHING
 
 
@@ -54,11 +60,13 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
     metadata, spec, status = raw.metadata, raw.spec, raw.status
     requests, unreadable = specs.requests(spec)
     placement = specs.placement(spec)
+    conditions = _conditions(status)
+    grace = spec.termination_grace_period_seconds
     return Pod(
         key=PodKey(metadata.namespace or "default", metadata.name),
         uid=metadata.uid,
         labels=metadata.labels or {},
-        annotations=_annotations(metadata),
+        annotations=with_new_names(metadata.annotations or {}),
         requests=requests,
         alternatives=placement.alternatives,
         tolerations=placement.tolerations,
@@ -71,16 +79,14 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
         owner=_owner(metadata),
         gated=is_given(spec.scheduling_gates),
         terminating=metadata.deletion_timestamp is not None,
-        unschedulable=_unschedulable(raw),
+        unschedulable=not spec.node_name and _is_unschedulable(conditions),
+        ready=any(c.type == "Ready" and c.status == "True" for c in conditions),
+        critical=spec.priority_class_name in _CRITICAL,
+        termination_grace_seconds=_GRACE_SECONDS if grace is None else grace,
+        started=status.start_time,
+        deletion=metadata.deletion_timestamp,
         problems=unreadable + placement.problems,
     )
-
-
-def _annotations(metadata: RawMetadata) -> Mapping[str, str]:
-    annotations = metadata.annotations or {}
-    if _OLD_ANNOTATIONS.keys().isdisjoint(annotations):
-        return annotations
-    return {new: annotations[old] for old, new in _OLD_ANNOTATIONS.items() if old in annotations} | annotations
 
 
 def _owner(metadata: RawMetadata) -> Owner | None:
@@ -90,15 +96,12 @@ def _owner(metadata: RawMetadata) -> Owner | None:
     return None
 
 
-def _unschedulable(raw: RawPod) -> bool:
-    """Bound pods were scheduled, so their conditions needn't be read."""
-    conditions = raw.status.conditions
-    if raw.spec.node_name or not is_given(conditions):
-        return False
-    return any(
-        c.type == "PodScheduled" and c.status == "False" and c.reason == "Unschedulable"
-        for c in _CONDITIONS.decode(conditions)
-    )
+def _conditions(status: _Status) -> tuple[_Condition, ...]:
+    return _CONDITIONS.decode(status.conditions) if is_given(status.conditions) else ()
+
+
+def _is_unschedulable(conditions: tuple[_Condition, ...]) -> bool:
+    return any(c.type == "PodScheduled" and c.status == "False" and c.reason == "Unschedulable" for c in conditions)
 
 
 _CONDITIONS = msgspec.json.Decoder(tuple[_Condition, ...])
