@@ -19,7 +19,7 @@ from nodewright.application.reaching import reaching
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.plans import Launch, Plan
-from nodewright.domain.rooms import pending_pods, rooms
+from nodewright.domain.rooms import displaced_pods, pending_pods, rooms
 from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.snapshot import Snapshot
 
@@ -127,9 +127,13 @@ class Run:
 
     def _snapshot(self, state: ClusterState, claims: tuple[NodeClaim, ...], market: Market, now: datetime) -> Snapshot:
         names = {node.name for node in state.nodes}
+        schedulers = self.connected.scheduler_names
         return Snapshot(
             now=now,
-            pods=pending_pods(state.pods, self.connected.scheduler_names, claims, names),
+            pods=(
+                *pending_pods(state.pods, schedulers, claims, names),
+                *displaced_pods(state.pods, schedulers, state.nodes, claims, now),
+            ),
             rooms=rooms(state.nodes, claims, state.pods, state.daemon_sets, now),
             pools=market.options,
             daemon_sets=state.daemon_sets,

@@ -12,10 +12,10 @@ from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
 from nodewright.application.registering import Registrar
-from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod
-from nodewright.domain.rooms import STARTUP_PATIENCE, pending_pods
+from nodewright.domain.rooms import STARTUP_PATIENCE, displaced_pods, pending_pods
 
 #: A younger pod's own webhook is still on its way; an older one nobody may have told us of.
 MISSED_AFTER = timedelta(seconds=5)
@@ -82,11 +82,14 @@ class Reconcile:
         return self.launcher.finish(connected.name, market.lookup)
 
     def _wake_provision(self, connected: ConnectedCluster, state: ClusterState, now: datetime) -> int:
-        """One hint when pods wait that no node on its way was bought for; a node that is there takes no more."""
+        """One hint when pods wait, or have to leave, that no node on its way was bought for."""
         claims = self.ledger.claims(connected.name)
         bought_for = {pod for claim in claims if _is_coming(claim, now) for pod in claim.nominated_pods}
         names = {node.name for node in state.nodes}
-        waiting = pending_pods(state.pods, connected.scheduler_names, claims, names)
+        waiting = (
+            *pending_pods(state.pods, connected.scheduler_names, claims, names),
+            *displaced_pods(state.pods, connected.scheduler_names, state.nodes, claims, now),
+        )
         missed = [p for p in waiting if p.key not in bought_for and _old_enough(p, now)]
         if missed:
             self.hints.send(connected.name, "provision", now)
@@ -95,7 +98,8 @@ class Reconcile:
 
 def _is_coming(claim: NodeClaim, now: datetime) -> bool:
     """As the planner sees it: one that starts for too long is no longer waited for."""
-    return claim.state is not ClaimState.INITIALIZED and now - claim.created <= STARTUP_PATIENCE
+    starts = claim.state is not ClaimState.INITIALIZED and now - claim.created <= STARTUP_PATIENCE
+    return starts and not is_leaving(claim, now)
 
 
 def _old_enough(pod: Pod, now: datetime) -> bool:

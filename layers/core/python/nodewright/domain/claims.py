@@ -64,6 +64,11 @@ class NodeClaim:
     """Optimistic lock: the store requires and increments it."""
 
 
+def is_leaving(claim: NodeClaim, now: datetime) -> bool:
+    """Whether nothing may be planned onto its node any more, and what runs there needs another place."""
+    return claim.retirement is not None and claim.retirement.has_begun(now)
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
     """A CreateFleet call that is to happen, is happening or may have happened.

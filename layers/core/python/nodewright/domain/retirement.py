@@ -90,6 +90,10 @@ class Retirement:
         """Whether its node is going to be taken from us within minutes."""
         return self.reason in URGENT
 
+    def has_begun(self, now: datetime) -> bool:
+        """Whether its node counts as leaving; a scheduled one serves on until then."""
+        return now >= self.not_before
+
     @property
     def withdrawable(self) -> bool:
         """Whether the node can still serve on."""

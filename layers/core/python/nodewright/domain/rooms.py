@@ -1,11 +1,12 @@
 """What a snapshot starts from: pods that wait, and nodes that exist or are on their way."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from nodewright.domain import nodes
-from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.nodes import Node
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.quantities import Resources
@@ -43,6 +44,29 @@ def pending_pods(
     return tuple(sorted(wanted, key=lambda pod: pod.key))
 
 
+def displaced_pods(
+    pods: Iterable[Pod],
+    scheduler_names: Collection[str],
+    cluster_nodes: Iterable[Node],
+    claims: Iterable[NodeClaim],
+    now: datetime,
+) -> tuple[Pod, ...]:
+    """Pods of nodes that are leaving, as if they waited already, sorted by name (architecture §7, "Which pods").
+
+    They count in every snapshot until they are gone from there, and so does the place that was found for them:
+    a node that was bought names them as nominated, and rooms that were there are still there. So each is
+    planned once, however often it is looked at. One that is being deleted is left out, as whatever replaces
+    it waits under a name of its own; but a StatefulSet's comes back as itself, and keeps its place.
+    """
+    leaving = _leaving_nodes(cluster_nodes, claims, now)
+    found = [
+        replace(pod, node_name="", nominated_node_name="", unschedulable=False)
+        for pod in pods
+        if pod.node_name in leaving and pod.scheduler_name in scheduler_names and _moves(pod)
+    ]
+    return tuple(sorted(found, key=lambda pod: pod.key))
+
+
 def rooms(
     cluster_nodes: Iterable[Node],
     claims: Iterable[NodeClaim],
@@ -52,8 +76,8 @@ def rooms(
 ) -> tuple[Room, ...]:
     """Every node and claim pods may go to, sorted by name.
 
-    Left out: nodes that are cordoned, being deleted or, once they were initialized, not Ready; claims
-    that are gone or have been starting for too long. A node of ours whose claim doesn't know it yet is found
+    Left out: nodes that are cordoned, leaving, being deleted or, once they were initialized, not Ready; claims
+    that are gone, leaving or have been starting for too long. A node of ours whose claim doesn't know it yet is found
     by its instance, so it doesn't count twice.
     """
     view = _View(bound_pods, tuple(daemon_sets))
@@ -80,7 +104,7 @@ class _View:
 
     def of_node(self, node: Node, claim: NodeClaim | None, now: datetime) -> Room | None:
         """A node; one of ours counts as it was planned until it is initialized."""
-        if node.unschedulable or node.terminating:
+        if node.unschedulable or node.terminating or (claim is not None and is_leaving(claim, now)):
             return None
         if claim is not None and claim.state.precedes(ClaimState.INITIALIZED):
             return self._starting(claim, node.name, {**_planned_labels(claim), **node.labels}, now)
@@ -90,7 +114,7 @@ class _View:
 
     def of_claim(self, claim: NodeClaim, now: datetime) -> Room | None:
         """A claim without a node: one that had one has lost it, and what to do is for reconcile to find out."""
-        if not claim.state.precedes(ClaimState.INITIALIZED):
+        if not claim.state.precedes(ClaimState.INITIALIZED) or is_leaving(claim, now):
             return None
         return self._starting(claim, claim.id, _planned_labels(claim), now)
 
@@ -146,6 +170,21 @@ def _planned_labels(claim: NodeClaim) -> dict[str, str]:
 def _runs_on(daemon_set: DaemonSet, labels: Mapping[str, str], taints: tuple[Taint, ...]) -> bool:
     admitted = any(alternative.admits(labels) for alternative in daemon_set.alternatives)
     return admitted and not untolerated(daemon_set.tolerations, taints)
+
+
+def _leaving_nodes(cluster_nodes: Iterable[Node], claims: Iterable[NodeClaim], now: datetime) -> frozenset[str]:
+    """By name, and by instance where the claim doesn't know its node yet."""
+    leaving = [claim for claim in claims if is_leaving(claim, now)]
+    instances = {claim.instance_id for claim in leaving if claim.instance_id}
+    named = {claim.node_name for claim in leaving if claim.node_name}
+    return frozenset(named | {node.name for node in cluster_nodes if node.instance_id in instances})
+
+
+def _moves(pod: Pod) -> bool:
+    if pod.is_daemon or pod.is_terminal:
+        return False
+    returns = pod.owner is not None and pod.owner.kind == "StatefulSet"
+    return returns or not pod.terminating
 
 
 def _waits(pod: Pod) -> bool:
