@@ -20,7 +20,7 @@ from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import PodKey
 from nodewright.domain.taints import Taint
 from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
-from tests.adapters.manifests.raw import Json, node_class, node_pool, pod
+from tests.adapters.manifests.raw import Json, node_class, node_pool, node_template, pod, provisioner
 
 PODS = "/api/v1/pods"
 NODE = "/api/v1/nodes/n-1"
@@ -135,6 +135,26 @@ def test_a_version_that_goes_away_is_found_anew(api: ApiServer, cluster: Cluster
     api.on("GET", "/apis/karpenter.sh/v1/nodepools", failure(404, "gone"))
     api.on("GET", "/apis/karpenter.sh/v2/nodepools", page(node_pool(metadata={"name": "new"})))
     assert [p.name for p in cluster.read().pools] == ["new"]
+
+
+def test_pools_and_classes_of_the_oldest_generation_are_read_too(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    api.on("GET", "/apis/karpenter.sh/v1alpha5/provisioners", page(provisioner(metadata={"name": "old"})))
+    api.on("GET", "/apis/karpenter.k8s.aws/v1alpha1/awsnodetemplates", page(node_template(metadata={"name": "old"})))
+    state = cluster.read()
+    assert list(map(str, state.pools)) == ["NodePool/default", "Provisioner/old"]
+    assert list(map(str, state.node_classes)) == ["EC2NodeClass/default", "AWSNodeTemplate/old"]
+    assert state.warnings == ()
+
+
+def test_whether_the_oldest_kinds_are_there_takes_one_call_each(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    cluster.read()
+    cluster.read()
+    paths = [call.path for call in api.calls if "alpha" in call.path]
+    assert (
+        paths == ["/apis/karpenter.sh/v1alpha5/provisioners", "/apis/karpenter.k8s.aws/v1alpha1/awsnodetemplates"] * 2
+    )
 
 
 def test_a_cluster_without_our_kinds_has_no_pools_and_a_warning(api: ApiServer, cluster: Cluster) -> None:

@@ -36,6 +36,8 @@ def objects_inside(node: object) -> Iterator[dict[str, object]]:
         ("NodePool", "nodepools.karpenter.sh"),
         ("NodeClaim", "nodeclaims.karpenter.sh"),
         ("EC2NodeClass", "ec2nodeclasses.karpenter.k8s.aws"),
+        ("Provisioner", "provisioners.karpenter.sh"),
+        ("AWSNodeTemplate", "awsnodetemplates.karpenter.k8s.aws"),
     ],
 )
 def test_each_kind_is_called_as_in_karpenter(kind: str, name: str) -> None:
@@ -43,13 +45,19 @@ def test_each_kind_is_called_as_in_karpenter(kind: str, name: str) -> None:
     assert CRDS[kind]["spec"]["scope"] == "Cluster"
 
 
-@pytest.mark.parametrize("kind", CRDS)
+@pytest.mark.parametrize("kind", ["NodePool", "NodeClaim", "EC2NodeClass"])
 def test_both_versions_are_served_by_one_schema_and_v1_is_stored(kind: str) -> None:
     new, old = versions(kind)
     assert (new["name"], new["served"], new["storage"]) == ("v1", True, True)
     assert (old["name"], old["served"], old["storage"]) == ("v1beta1", True, False)
     assert new["schema"] == old["schema"]
     assert CRDS[kind]["spec"]["conversion"] == {"strategy": "None"}
+
+
+@pytest.mark.parametrize(("kind", "version"), [("Provisioner", "v1alpha5"), ("AWSNodeTemplate", "v1alpha1")])
+def test_the_oldest_kinds_have_the_one_version_they_ever_had(kind: str, version: str) -> None:
+    (only,) = versions(kind)
+    assert (only["name"], only["served"], only["storage"]) == (version, True, True)
 
 
 @pytest.mark.parametrize("kind", CRDS)

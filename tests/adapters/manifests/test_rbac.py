@@ -38,6 +38,17 @@ def test_only_reconcile_may_change_nodes_and_only_provision_speaks() -> None:
     }
 
 
+@pytest.mark.parametrize("group", [PROVISION_GROUP, RECONCILE_GROUP])
+def test_pools_and_classes_of_every_generation_may_be_read(group: str) -> None:
+    for api_group, resource in (
+        ("karpenter.sh", "nodepools"),
+        ("karpenter.sh", "provisioners"),
+        ("karpenter.k8s.aws", "ec2nodeclasses"),
+        ("karpenter.k8s.aws", "awsnodetemplates"),
+    ):
+        assert {(api_group, resource, "get"), (api_group, resource, "list")} <= allowed(group)
+
+
 def test_nobody_may_read_secrets_or_everything() -> None:
     for group in (PROVISION_GROUP, RECONCILE_GROUP):
         assert all("*" not in permission for permission in allowed(group))

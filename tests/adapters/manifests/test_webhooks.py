@@ -47,5 +47,11 @@ def test_only_nodes_of_a_pool_wake_us() -> None:
 
 def test_configuration_wakes_us_in_any_version() -> None:
     rules = webhook("configuration")["rules"]
-    assert {r for rule in rules for r in rule["resources"]} == {"nodepools", "nodeclaims", "ec2nodeclasses"}
+    assert {r for rule in rules for r in rule["resources"]} == {
+        "nodepools",
+        "provisioners",
+        "nodeclaims",
+        "ec2nodeclasses",
+        "awsnodetemplates",
+    }
     assert all(rule["apiVersions"] == ["*"] for rule in rules)

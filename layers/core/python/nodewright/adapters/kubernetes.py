@@ -34,6 +34,8 @@ class KubernetesCluster(NodeDepartures):
         super().__init__(api)
         self._pools = CustomResources(api, "karpenter.sh", "nodepools")
         self._classes = CustomResources(api, "karpenter.k8s.aws", "ec2nodeclasses")
+        self._provisioners = CustomResources(api, "karpenter.sh", "provisioners", only="v1alpha5")
+        self._templates = CustomResources(api, "karpenter.k8s.aws", "awsnodetemplates", only="v1alpha1")
 
     def read(self) -> ClusterState:
         """Pods before nodes: a pod that gets bound in between is then planned for, not overlooked."""
@@ -68,8 +70,10 @@ class KubernetesCluster(NodeDepartures):
         kubernetes_events.record(self._api, kubernetes_events.Happening(pod, uid, reason, message), now)
 
     def _configuration(self) -> Configuration:
+        """Pools and classes of all generations; a cluster without the kinds of v1alpha5 is nothing to warn of."""
         pools, classes = self._pools.read(), self._classes.read()
-        configuration = read_configuration(pools or (), classes or ())
+        provisioners, templates = self._provisioners.read() or (), self._templates.read() or ()
+        configuration = read_configuration((*(pools or ()), *provisioners), (*(classes or ()), *templates))
         missing = [kind for kind, found in (("NodePool", pools), ("EC2NodeClass", classes)) if found is None]
         return Configuration(
             configuration.pools,

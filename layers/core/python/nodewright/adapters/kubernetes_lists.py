@@ -39,6 +39,8 @@ class CustomResources:
     api: KubernetesApi
     group: str
     plural: str
+    only: str = ""
+    """The one version there ever was, so that discovery needn't be asked each time for a kind few clusters have."""
     _path: str = ""
 
     def read(self) -> tuple[dict[str, object], ...] | None:
@@ -57,6 +59,8 @@ class CustomResources:
 
     def _versions(self) -> tuple[str, ...]:
         """Preferred first. Each is tried: the preferred one may be another kind's of the group."""
+        if self.only:
+            return (self.only,)
         try:
             group = self.api.read(f"/apis/{self.group}", _Group)
         except NotFoundError:

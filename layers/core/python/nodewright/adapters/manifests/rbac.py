@@ -15,8 +15,8 @@ _READ: Final = ("get", "list")
 _SNAPSHOT: Final[tuple[Manifest, ...]] = (
     {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": list(_READ)},
     {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
-    {"apiGroups": ["karpenter.sh"], "resources": ["nodepools"], "verbs": list(_READ)},
-    {"apiGroups": ["karpenter.k8s.aws"], "resources": ["ec2nodeclasses"], "verbs": list(_READ)},
+    {"apiGroups": ["karpenter.sh"], "resources": ["nodepools", "provisioners"], "verbs": list(_READ)},
+    {"apiGroups": ["karpenter.k8s.aws"], "resources": ["ec2nodeclasses", "awsnodetemplates"], "verbs": list(_READ)},
 )
 _EVENTS: Final[Manifest] = {
     "apiGroups": ["events.k8s.io"],

@@ -1,5 +1,6 @@
 """The EC2NodeClass CRD (karpenter-behaviour §2, §3.2)."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from nodewright.adapters.manifests.crds.schema import (
@@ -10,6 +11,7 @@ from nodewright.adapters.manifests.crds.schema import (
     READY,
     TEXT,
     Kind,
+    Schema,
     column,
     crd,
     fields,
@@ -19,8 +21,10 @@ from nodewright.adapters.manifests.crds.schema import (
     whole,
 )
 
-# Ubuntu is v1beta1's; whether a family can be launched is said by the reader, not by the API server.
-_FAMILIES: Final = ("AL2", "AL2023", "Bottlerocket", "Custom", "Windows2019", "Windows2022", "Windows2025", "Ubuntu")
+#: Ubuntu is older than v1; whether a family can be launched is said by the reader, not by the API server.
+FAMILIES: Final = one_of(
+    "AL2", "AL2023", "Bottlerocket", "Custom", "Windows2019", "Windows2022", "Windows2025", "Ubuntu"
+)
 _IMAGE: Final = fields(
     {
         "alias": matching("^[a-z0-9]+@.+$"),
@@ -31,20 +35,18 @@ _IMAGE: Final = fields(
         "tags": LABELS,
     }
 )
-_EBS: Final = fields(
-    {
-        "deleteOnTermination": FLAG,
-        "encrypted": FLAG,
-        "iops": whole(bits=64),
-        "throughput": whole(bits=64),
-        "kmsKeyID": TEXT,
-        "snapshotID": TEXT,
-        "volumeInitializationRate": whole(100, 300),
-        "volumeSize": matching(r"^[0-9]+(\.[0-9]+)?(Gi|G|Ti|T)$"),
-        "volumeType": one_of("standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"),
-    }
-)
-_METADATA_OPTIONS: Final = fields(
+_EBS: Final[Mapping[str, Schema]] = {
+    "deleteOnTermination": FLAG,
+    "encrypted": FLAG,
+    "iops": whole(bits=64),
+    "throughput": whole(bits=64),
+    "kmsKeyID": TEXT,
+    "snapshotID": TEXT,
+    "volumeInitializationRate": whole(100, 300),
+    "volumeType": one_of("standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"),
+}
+_SIZE: Final = matching(r"^[0-9]+(\.[0-9]+)?(Gi|G|Ti|T)$")
+METADATA_OPTIONS: Final = fields(
     {
         "httpEndpoint": one_of("enabled", "disabled"),
         "httpProtocolIPv6": one_of("enabled", "disabled"),
@@ -52,9 +54,17 @@ _METADATA_OPTIONS: Final = fields(
         "httpTokens": one_of("required", "optional"),
     }
 )
+
+
+def disks(size: Schema) -> Schema:
+    """Block device mappings whose `volumeSize` is written so."""
+    ebs = fields({**_EBS, "volumeSize": size})
+    return many(fields({"deviceName": TEXT, "rootVolume": FLAG, "ebs": ebs}), most=50)
+
+
 _SPEC: Final = fields(
     {
-        "amiFamily": one_of(*_FAMILIES),
+        "amiFamily": FAMILIES,
         "amiSelectorTerms": many(_IMAGE, most=30),
         "subnetSelectorTerms": many(fields({"id": matching("^subnet-[0-9a-z]+$"), "tags": LABELS}), least=1, most=30),
         "securityGroupSelectorTerms": many(
@@ -65,9 +75,9 @@ _SPEC: Final = fields(
         "instanceProfile": {"type": "string", "minLength": 1},
         "userData": TEXT,
         "associatePublicIPAddress": FLAG,
-        "blockDeviceMappings": many(fields({"deviceName": TEXT, "rootVolume": FLAG, "ebs": _EBS}), most=50),
+        "blockDeviceMappings": disks(_SIZE),
         "instanceStorePolicy": one_of("RAID0"),
-        "metadataOptions": _METADATA_OPTIONS,
+        "metadataOptions": METADATA_OPTIONS,
         "detailedMonitoring": FLAG,
         "tags": LABELS,
         "kubelet": ANYTHING,
