@@ -50,6 +50,42 @@ class HintQueue(Construct):
         woken.function.add_event_source(SqsEventSource(self.queue, batch_size=1, report_batch_item_failures=True))
 
 
+#: How often a message may fail before somebody is to look: its retirement goes on all the same, sent on by reconcile.
+RECEIVES = 5
+
+
+class WorkQueue(Construct):
+    """A standard queue of messages that each mean one thing to do, with a place for those that fail again and again.
+
+    Senders give the cluster as message group, so that SQS lets no cluster wait for another's many.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, name: str, timeout_seconds: int) -> None:
+        super().__init__(scope, construct_id)
+        self.dead = sqs.Queue(
+            self,
+            "Dead",
+            queue_name=f"{name}-dead",
+            retention_period=Duration.days(14),
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            queue_name=name,
+            visibility_timeout=Duration.seconds(timeout_seconds + 10),
+            retention_period=Duration.days(4),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=RECEIVES),
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )
+
+    def wakes(self, woken: VerbFunction) -> None:
+        """One message a run: each has the function's whole time, and all run side by side."""
+        woken.function.add_event_source(SqsEventSource(self.queue, batch_size=1, report_batch_item_failures=True))
+
+
 class Schedules(Construct):
     """The clock: a tick each minute, and refreshes from minutes to hours."""
 

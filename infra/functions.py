@@ -12,7 +12,7 @@ from constructs import Construct
 from infra import layers
 from infra.nag import acknowledge, acknowledge_wildcards
 from infra.statements import write_log
-from nodewright.settings import NAMES
+from nodewright.settings import NAMES, OPTIONAL
 
 RUNTIME = lambda_.Runtime.PYTHON_3_13
 ARCHITECTURE = lambda_.Architecture.ARM_64
@@ -34,6 +34,7 @@ VERBS = (
     Verb("notify", "Kubernetes webhook: puts a hint on a queue", 3, 256),
     Verb("provision", "Plans and launches nodes for pending pods", 90, 3072, recursive=True),
     Verb("reconcile", "Keeps nodes, claims and pods in step", 60, 1024),
+    Verb("retire", "Drains and ends one node, a short step a run", 30, 1024, recursive=True),
     Verb("refresh", "Keeps instance types, prices, images and cluster facts fresh", 120, 1024),
     Verb("tick", "Once a minute, one hint per connected cluster", 10, 256),
 )
@@ -105,7 +106,7 @@ class VerbFunction(Construct):
 
 def environment(values: Mapping[str, str]) -> dict[str, str]:
     """Variables under the names that Settings reads; Lambda sets the region, each function its own timeout."""
-    given_elsewhere = {"region", "function_timeout_seconds"}
+    given_elsewhere = {"region", "function_timeout_seconds", *OPTIONAL}
     return {variable: values[field] for field, variable in NAMES.items() if field not in given_elsewhere}
 
 

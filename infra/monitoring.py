@@ -6,14 +6,14 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.events import HintQueue
+from infra.events import HintQueue, WorkQueue
 from infra.functions import VerbFunction
 
 _PERIOD = Duration.minutes(5)
 
 
 class Monitoring(Construct):
-    """Two alarms a function (0.20 USD a month) and one dashboard (an account's first three are free)."""
+    """Two alarms a function and one a work queue (0.10 USD a month each); an account's first dashboards are free."""
 
     def __init__(
         self,
@@ -23,11 +23,14 @@ class Monitoring(Construct):
         name: str,
         functions: Sequence[VerbFunction],
         queues: Sequence[HintQueue],
+        works: Sequence[WorkQueue],
     ) -> None:
         super().__init__(scope, construct_id)
         for function in functions:
             _alarm(self, function, "Errors", function.function.metric_errors(period=_PERIOD))
             _alarm(self, function, "Throttles", function.function.metric_throttles(period=_PERIOD))
+        for work in works:
+            _dead_letters(self, work)
         cloudwatch.Dashboard(
             self, "Dashboard", dashboard_name=name, widgets=[_runs(functions), _durations(functions, queues)]
         )
@@ -45,6 +48,20 @@ def _alarm(scope: Construct, function: VerbFunction, what: str, metric: cloudwat
         comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluation_periods=3,
         datapoints_to_alarm=2,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+
+
+def _dead_letters(scope: Construct, work: WorkQueue) -> None:
+    """One is enough: something fails every time."""
+    cloudwatch.Alarm(
+        scope,
+        f"{work.node.id}Dead",
+        alarm_description=f"{work.queue.node.path}: a message failed every time; the function's log says why",
+        metric=work.dead.metric_approximate_number_of_messages_visible(period=_PERIOD),
+        threshold=1,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluation_periods=1,
         treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
     )
 

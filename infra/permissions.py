@@ -23,6 +23,7 @@ class Estate:
     table: str
     provision_queue: str
     reconcile_queue: str
+    retire_queue: str
     node_roles: tuple[str, ...]
     """Every role that may be given to a node."""
 
@@ -49,9 +50,19 @@ def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
     """Keeps claims true: finishes launches that provision left half done, names instances, ends ours alone."""
     return [
         may.items(estate.table, _STATE),
-        may.send(estate.provision_queue, estate.reconcile_queue),
+        may.send(estate.provision_queue, estate.reconcile_queue, estate.retire_queue),
         *_launch(estate),
         may.label_instances(estate.stack_id, "Name", "karpenter.sh/nodeclaim"),
+        may.terminate_instances(estate.stack_id),
+    ]
+
+
+def retire(estate: Estate) -> list[iam.PolicyStatement]:
+    """Takes one step of a node's way out, and sends itself on; ends ours alone."""
+    return [
+        may.items(estate.table, _STATE),
+        may.send(estate.retire_queue),
+        may.look_up("Instances"),
         may.terminate_instances(estate.stack_id),
     ]
 
@@ -83,5 +94,6 @@ PERMISSIONS: Mapping[str, Callable[[Estate], list[iam.PolicyStatement]]] = {
     "provision": provision,
     "reconcile": reconcile,
     "refresh": refresh,
+    "retire": retire,
     "tick": tick,
 }

@@ -4,7 +4,7 @@ from aws_cdk import Aws, CfnOutput, DefaultStackSynthesizer, Stack, Tags
 from constructs import Construct
 
 from infra.api import WebhookApi
-from infra.events import HintQueue, Schedules
+from infra.events import HintQueue, Schedules, WorkQueue
 from infra.functions import VERBS, Layers, VerbFunction, environment
 from infra.monitoring import Monitoring
 from infra.nodes import Nodes
@@ -30,15 +30,15 @@ class NodewrightStack(Stack):
         self.state = State(self, "State", retained=options.retain_state)
         self.nodes = Nodes(self, "Nodes", stack_id=self.stack_tag)
         self.hints = {verb: self._hint_queue(verb) for verb in ("provision", "reconcile")}
+        self.retire = WorkQueue(self, "RetireWork", name=f"{self.stack_tag}-retire", timeout_seconds=_timeout("retire"))
         self.functions = self._functions(options)
         self._wake()
         self._outputs()
         Tags.of(self).add(STACK_TAG, self.stack_tag)
 
     def _hint_queue(self, verb: str) -> HintQueue:
-        timeout = next(each.timeout_seconds for each in VERBS if each.name == verb)
         name = f"{self.stack_tag}-{verb}"
-        return HintQueue(self, f"{verb.capitalize()}Hints", name=name, timeout_seconds=timeout)
+        return HintQueue(self, f"{verb.capitalize()}Hints", name=name, timeout_seconds=_timeout(verb))
 
     def _functions(self, options: Options) -> dict[str, VerbFunction]:
         shared = Layers(self, "Layers").all
@@ -48,6 +48,7 @@ class NodewrightStack(Stack):
                 "table": self.state.table.table_name,
                 "provision_queue_url": self.hints["provision"].queue.queue_url,
                 "reconcile_queue_url": self.hints["reconcile"].queue.queue_url,
+                "retire_queue_url": self.retire.queue.queue_url,
                 "node_role": self.nodes.role.role_name,
                 "node_instance_profile": self.nodes.profile.instance_profile_name,
             }
@@ -69,12 +70,14 @@ class NodewrightStack(Stack):
             table=self.state.table.table_arn,
             provision_queue=self.hints["provision"].queue.queue_arn,
             reconcile_queue=self.hints["reconcile"].queue.queue_arn,
+            retire_queue=self.retire.queue.queue_arn,
             node_roles=(self.nodes.role.role_arn, *named),
         )
 
     def _wake(self) -> None:
         for verb, hints in self.hints.items():
             hints.wakes(self.functions[verb])
+        self.retire.wakes(self.functions["retire"])
         Schedules(self, "Schedules", tick=self.functions["tick"], refresh=self.functions["refresh"])
         self.webhook = WebhookApi(self, "Webhook", name=self.stack_tag, notify=self.functions["notify"])
         Monitoring(
@@ -83,6 +86,7 @@ class NodewrightStack(Stack):
             name=self.stack_tag,
             functions=list(self.functions.values()),
             queues=list(self.hints.values()),
+            works=[self.retire],
         )
 
     def _outputs(self) -> None:
@@ -93,12 +97,18 @@ class NodewrightStack(Stack):
             "TableName": self.state.table.table_name,
             "ProvisionQueueUrl": self.hints["provision"].queue.queue_url,
             "ReconcileQueueUrl": self.hints["reconcile"].queue.queue_url,
+            "RetireQueueUrl": self.retire.queue.queue_url,
             "NodeRoleName": self.nodes.role.role_name,
             "NodeRoleArn": self.nodes.role.role_arn,
             "NodeInstanceProfileName": self.nodes.profile.instance_profile_name,
             "RefreshFunctionName": self.functions["refresh"].function.function_name,
             "ProvisionRoleArn": self.functions["provision"].role.role_arn,
             "ReconcileRoleArn": self.functions["reconcile"].role.role_arn,
+            "RetireRoleArn": self.functions["retire"].role.role_arn,
         }
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)
+
+
+def _timeout(verb: str) -> int:
+    return next(each.timeout_seconds for each in VERBS if each.name == verb)

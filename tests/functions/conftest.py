@@ -1,4 +1,4 @@
-"""Functions as Lambda starts them: imported under their environment, with moto in place of AWS."""
+"""Functions as Lambda starts them: imported under their environment, with the sandbox's AWS at its endpoint."""
 
 import importlib
 import sys
@@ -9,11 +9,11 @@ from types import ModuleType
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from nodewright.adapters.clock import SystemClock
-from nodewright.adapters.dynamodb import DynamoLedger
+from nodewright.adapters.dynamodb.ledger import DynamoLedger
 from nodewright.settings import NAMES
+from sandbox.aws.server import SandboxAws
 from tests.adapters.tables import TABLE, make_table
 
 REGION = "us-east-1"
@@ -48,23 +48,28 @@ class Context:
         return 30_000
 
 
+@pytest.fixture(scope="module")
+def sandbox_aws() -> Iterator[SandboxAws]:
+    with SandboxAws(region=REGION) as started:
+        yield started
+
+
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    with mock_aws():
-        client = make_table(REGION)
-        sqs = boto3.client("sqs", region_name=REGION)
-        queues = {
-            duty: sqs.create_queue(QueueName=f"{duty}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-            for duty in ("provision", "reconcile")
-        }
-        for name, value in _environment(queues).items():
-            monkeypatch.setenv(name, value)
-        ledger = DynamoLedger(client, TABLE, region=REGION, clock=SystemClock(), report=pytest.fail)
-        yield Account(ledger, queues)
+def account(sandbox_aws: SandboxAws, monkeypatch: pytest.MonkeyPatch) -> Account:
+    sandbox_aws.reset()
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    for name, value in sandbox_aws.environment().items():
+        monkeypatch.setenv(name, value)
+    client = make_table(REGION)
+    sqs = boto3.client("sqs", region_name=REGION)
+    queues = {
+        duty: sqs.create_queue(QueueName=f"{duty}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+        for duty in ("provision", "reconcile")
+    }
+    queues["retire"] = sqs.create_queue(QueueName="retire")["QueueUrl"]
+    for name, value in environment(queues).items():
+        monkeypatch.setenv(name, value)
+    return Account(DynamoLedger(client, TABLE, region=REGION, clock=SystemClock(), report=pytest.fail), queues)
 
 
 @pytest.fixture
@@ -110,12 +115,14 @@ def hint(body: str, sent: datetime | None = None) -> dict[str, object]:
     }
 
 
-def _environment(queues: dict[str, str]) -> dict[str, str]:
+def environment(queues: dict[str, str]) -> dict[str, str]:
+    """The block the stack gives every function."""
     values = {
         "stack_id": "nodewright-test",
         "table": TABLE,
         "provision_queue_url": queues["provision"],
         "reconcile_queue_url": queues["reconcile"],
+        "retire_queue_url": queues["retire"],
         "node_role": "nodes",
         "node_instance_profile": "nodes",
         "region": REGION,

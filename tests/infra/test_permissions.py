@@ -11,7 +11,7 @@ import pytest
 from tests.infra.template import Json, Template, mapping, sequence, text
 
 REFERENCE = json.loads((resources.files("cfnlint.data.AdditionalSpecs") / "Policies.json").read_text())
-VERBS = ["notify", "provision", "reconcile", "refresh", "tick"]
+VERBS = ["notify", "provision", "reconcile", "refresh", "retire", "tick"]
 OUR_TAG = "nodewright.dev/stack"
 
 
@@ -157,6 +157,16 @@ def test_tick_lists_clusters_and_hints_at_reconcile_only(template: Template) -> 
     assert "Reconcile" in sending.resources[0]
 
 
+def test_retire_ends_instances_and_makes_none(template: Template) -> None:
+    assert {each for each in _beside_logs(template, "retire") if each.startswith(("ec2:", "iam:", "sqs:Send"))} == {
+        "ec2:DescribeInstances",
+        "ec2:TerminateInstances",
+        "sqs:SendMessage",
+    }
+    (sending,) = [each for each in of_verb(template, "retire") if "sqs:SendMessage" in each.actions]
+    assert [each for each in sending.resources if "RetireWorkQueue" not in each] == []
+
+
 def test_refresh_writes_clusters_and_the_catalogue_of_its_region_but_no_claims(template: Template) -> None:
     assert _partitions(template, "refresh") == ["CLUSTERS", "REGION#eu-west-1"]
 
@@ -177,18 +187,18 @@ def test_a_function_writes_its_own_log_and_no_other(template: Template, verb: st
     assert writing.resources == (f"arn:aws:logs:eu-west-1:123456789012:log-group:{log}:*",)
 
 
-@pytest.mark.parametrize("verb", ["provision", "reconcile"])
+@pytest.mark.parametrize("verb", ["provision", "reconcile", "retire"])
 def test_a_function_empties_only_its_own_queue(template: Template, verb: str) -> None:
     (receiving,) = [each for each in of_verb(template, verb) if "sqs:ReceiveMessage" in each.actions]
 
     assert len(receiving.resources) == 1
-    assert f"{verb.capitalize()}Hints" in receiving.resources[0]
+    assert f"the-{verb.capitalize()}" in receiving.resources[0]
 
 
 def test_queues_refuse_whatever_is_not_encrypted_on_the_way(template: Template) -> None:
     policies = template.of("AWS::SQS::QueuePolicy").values()
 
-    assert len(policies) == 2
+    assert len(policies) == 4
     for policy in policies:
         (statement,) = [mapping(each) for each in sequence(mapping(policy["PolicyDocument"])["Statement"])]
         assert statement["Effect"] == "Deny"

@@ -8,7 +8,7 @@ from nodewright.settings import Settings
 from tests.infra.template import Template, mapping, sequence, text
 
 ROOT = Path(__file__).parents[2]
-VERBS = ["notify", "provision", "reconcile", "refresh", "tick"]
+VERBS = ["notify", "provision", "reconcile", "refresh", "retire", "tick"]
 
 
 def test_cdk_nag_has_nothing_to_say(template: Template) -> None:
@@ -57,7 +57,14 @@ def test_every_function_runs_its_handler_on_arm_with_both_layers(template: Templ
 
 @pytest.mark.parametrize(
     ("verb", "timeout", "memory"),
-    [("notify", 3, 256), ("provision", 90, 3072), ("reconcile", 60, 1024), ("refresh", 120, 1024), ("tick", 10, 256)],
+    [
+        ("notify", 3, 256),
+        ("provision", 90, 3072),
+        ("reconcile", 60, 1024),
+        ("refresh", 120, 1024),
+        ("retire", 30, 1024),
+        ("tick", 10, 256),
+    ],
 )
 def test_functions_have_the_size_of_the_design(template: Template, verb: str, timeout: int, memory: int) -> None:
     function = template.function(verb)
@@ -66,10 +73,10 @@ def test_functions_have_the_size_of_the_design(template: Template, verb: str, ti
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_only_provision_may_send_to_itself_again_and_again(template: Template, verb: str) -> None:
+def test_only_provision_and_retire_may_send_to_themselves_again_and_again(template: Template, verb: str) -> None:
     allowed = template.function(verb)["RecursiveLoop"] == "Allow"
 
-    assert allowed is (verb == "provision")
+    assert allowed is (verb in {"provision", "retire"})
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -84,6 +91,7 @@ def test_the_environment_of_every_function_is_one_that_settings_accept(template:
     assert settings.table == template.outputs()["TableName"]
     assert settings.provision_queue_url == template.outputs()["ProvisionQueueUrl"]
     assert settings.reconcile_queue_url == template.outputs()["ReconcileQueueUrl"]
+    assert settings.retire_queue_url == template.outputs()["RetireQueueUrl"]
     assert settings.node_role == template.outputs()["NodeRoleName"]
     assert settings.node_instance_profile == template.outputs()["NodeInstanceProfileName"]
 
@@ -114,10 +122,24 @@ def test_hint_queues_coalesce_per_cluster_and_forget_soon(template: Template, ve
     assert "RedrivePolicy" not in queue
 
 
-def test_queues_wake_their_functions_one_hint_at_a_time(template: Template) -> None:
+def test_turns_of_retirements_come_again_and_end_where_somebody_looks(template: Template) -> None:
+    queues = {text(each["QueueName"]): each for each in template.of("AWS::SQS::Queue").values()}
+    queue, dead = queues["Nodewright-retire"], queues["Nodewright-retire-dead"]
+
+    assert "FifoQueue" not in queue
+    assert queue["VisibilityTimeout"] == int(str(template.function("retire")["Timeout"])) + 10
+    assert queue["MessageRetentionPeriod"] == 4 * 24 * 3600
+    assert mapping(queue["RedrivePolicy"])["maxReceiveCount"] == 5
+    assert "RetireWorkDead" in text(mapping(queue["RedrivePolicy"])["deadLetterTargetArn"])
+    assert dead["MessageRetentionPeriod"] == 14 * 24 * 3600
+    assert "RedrivePolicy" not in dead
+    assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
+
+
+def test_queues_wake_their_functions_one_message_at_a_time(template: Template) -> None:
     mappings = template.of("AWS::Lambda::EventSourceMapping").values()
 
-    assert len(mappings) == 2
+    assert len(mappings) == 3
     for each in mappings:
         assert each["BatchSize"] == 1
         assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -194,16 +216,22 @@ def test_outputs_keep_the_names_that_others_read(template: Template) -> None:
         "ReconcileQueueUrl",
         "ReconcileRoleArn",
         "RefreshFunctionName",
+        "RetireQueueUrl",
+        "RetireRoleArn",
         "StackId",
         "TableName",
     }
 
 
-def test_two_alarms_watch_each_function_and_none_a_hint_queue(template: Template) -> None:
+def test_two_alarms_watch_each_function_one_each_dead_letter_queue_and_none_a_hint_queue(template: Template) -> None:
     alarms = template.of("AWS::CloudWatch::Alarm").values()
+    functions = [each for each in alarms if each["Namespace"] == "AWS/Lambda"]
+    queues = [each for each in alarms if each["Namespace"] == "AWS/SQS"]
 
-    assert len(alarms) == 2 * len(VERBS)
-    assert {each["Namespace"] for each in alarms} == {"AWS/Lambda"}
+    assert len(functions) == 2 * len(VERBS)
+    (dimension,) = [mapping(one) for each in queues for one in sequence(each["Dimensions"])]
+    assert "RetireWorkDead" in text(dimension["Value"])
+    assert len(alarms) == len(functions) + len(queues)
 
 
 def _arn(template: Template, verb: str) -> str:

@@ -6,7 +6,7 @@ blocks to `from_env`, so the stack and the code can't disagree.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 
 class SettingsError(Exception):
@@ -25,6 +25,8 @@ class Settings:
     """provision.fifo: hints 'look at cluster X', grouped by cluster."""
     reconcile_queue_url: str
     """reconcile.fifo: the same for the truth-keeper."""
+    retire_queue_url: str
+    """Turns of nodes on their way out; a standard queue."""
     node_role: str
     """Name of the node role used where a class names none."""
     node_instance_profile: str
@@ -33,6 +35,8 @@ class Settings:
     """AWS region; Lambda sets AWS_REGION itself."""
     function_timeout_seconds: int
     """This function's own timeout: the lease of a launch, and the outer guard of a plan."""
+    endpoint_url: str = ""
+    """AWS_ENDPOINT_URL, where AWS isn't at its usual address (a sandbox); the SDK's clients read it by themselves."""
 
     @classmethod
     def load(cls) -> "Settings":
@@ -42,10 +46,10 @@ class Settings:
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> "Settings":
         """Read all variables, or raise SettingsError naming every one that is missing."""
-        missing = [NAMES[f.name] for f in fields(cls) if not env.get(NAMES[f.name])]
+        missing = [name for field, name in NAMES.items() if field not in OPTIONAL and not env.get(name)]
         if missing:
             raise SettingsError(f"environment lacks {', '.join(missing)}: deploy the stack again, it sets them")
-        values = {f.name: env[NAMES[f.name]] for f in fields(cls)}
+        values = {field: env.get(name, "") for field, name in NAMES.items()}
         timeout = values.pop("function_timeout_seconds")
         if not timeout.isdecimal() or int(timeout) == 0:
             raise SettingsError(f"{NAMES['function_timeout_seconds']}={timeout!r} is not a whole number of seconds")
@@ -58,8 +62,13 @@ NAMES: Mapping[str, str] = {
     "table": "NODEWRIGHT_TABLE",
     "provision_queue_url": "NODEWRIGHT_PROVISION_QUEUE",
     "reconcile_queue_url": "NODEWRIGHT_RECONCILE_QUEUE",
+    "retire_queue_url": "NODEWRIGHT_RETIRE_QUEUE",
     "node_role": "NODEWRIGHT_NODE_ROLE",
     "node_instance_profile": "NODEWRIGHT_NODE_INSTANCE_PROFILE",
     "region": "AWS_REGION",
     "function_timeout_seconds": "NODEWRIGHT_FUNCTION_TIMEOUT",
+    "endpoint_url": "AWS_ENDPOINT_URL",
 }
+
+#: Fields whose variable the stack doesn't set.
+OPTIONAL: frozenset[str] = frozenset({"endpoint_url"})

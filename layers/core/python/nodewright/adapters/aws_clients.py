@@ -54,6 +54,11 @@ def hint_queue(region: str) -> "SQSClient":
     return boto3.client("sqs", region_name=region, config=_config(connect=0.3, read=0.3, attempts=1))
 
 
+def work_queue(region: str) -> "SQSClient":
+    """For messages that a chain of work hangs on: they are to arrive."""
+    return boto3.client("sqs", region_name=region, config=_config(connect=1, read=4, attempts=4))
+
+
 def _config(*, connect: float, read: float, attempts: int) -> Config:
     """Seconds to connect and to wait for an answer; attempts in total."""
     return Config(

@@ -77,7 +77,7 @@ def mark_node(api: KubernetesApi, name: str, taint: Taint, labels: Mapping[str, 
     def change(node: _Node) -> _Change:
         taints = tuple(node.spec.taints or ())
         there = any((t.get("key"), t.get("effect")) == (taint.key, taint.effect) for t in taints)
-        raw: RawTaint = {"key": taint.key, "effect": taint.effect} | ({"value": taint.value} if taint.value else {})
+        raw: RawTaint = {"key": taint.key, "value": taint.value, "effect": taint.effect}
         return _Change(_missing(node, labels), None if there else (*taints, raw))
 
     _write(api, name, change)

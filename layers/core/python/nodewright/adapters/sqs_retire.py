@@ -46,7 +46,7 @@ class SqsRetireQueue:
         self._queue_url = queue_url
 
     def send(self, cluster: str, claim_id: str, epoch: int, delay: timedelta) -> None:
-        """Rounded up: a message before its turn would be dropped. A throttle is an error here: the chain hangs on it."""
+        """Rounded up: one that comes before its turn is dropped. A throttle is an error: the chain hangs on it."""
         seconds = min(max(math.ceil(delay.total_seconds()), 0), LONGEST_DELAY_SECONDS)
         with outside(f"waking retire for claim {claim_id} of cluster {cluster}"):
             self._client.send_message(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from nodewright.application.errors import ConflictError
-from nodewright.application.retirements import Retirements
+from nodewright.application.errors import NotFoundError
+from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.nodes import Node
 from nodewright.domain.pools import NodePool
@@ -18,7 +18,7 @@ _JOINED = frozenset({ClaimState.REGISTERED, ClaimState.INITIALIZED})
 class NodeDeletions:
     """Follows them up; reconcile asks at each run."""
 
-    retirements: Retirements
+    starts: RetirementStarts
 
     def follow(
         self,
@@ -30,22 +30,24 @@ class NodeDeletions:
     ) -> int:
         """Start a retirement for each claim whose Node is being deleted, or is gone; returns how many.
 
-        The claims must have been read before the nodes: a node that joined in between would else be missed.
+        The claims must have been read before the nodes: one that registered in between would else look deleted.
         """
         grace = {pool.name: pool.termination_grace_period for pool in pools}
-        started = 0
-        for claim in _deleted(claims, {node.instance_id: node for node in nodes if node.instance_id}):
-            allowed = grace.get(claim.pool)
-            retiring = begin(claim, "node-deleted", now, deadline=now + allowed if allowed is not None else None)
-            if retiring is not None:
-                started += self._start(cluster, retiring, now)
-        return started
+        deleted = _deleted(claims, {node.instance_id: node for node in nodes if node.instance_id})
+        return sum(self._start(cluster, claim, grace.get(claim.pool), now) for claim in deleted)
 
-    def _start(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
+    def _start(self, cluster: str, claim: NodeClaim, grace: timedelta | None, now: datetime) -> int:
+        deadline = None if grace is None else now + grace
         try:
-            return len(self.retirements.start(cluster, (claim,), now))
-        except ConflictError:  # the next run finds it as it is then
+            stored = self.starts.force(
+                cluster, claim, lambda fresh: begin(fresh, "node-deleted", now, deadline=deadline)
+            )
+        except NotFoundError:
             return 0
+        if stored is claim:
+            return 0
+        self.starts.wake(cluster, stored, f"node-deleted:{claim.id}")
+        return 1
 
 
 def _deleted(claims: Sequence[NodeClaim], nodes: Mapping[str, Node]) -> Iterator[NodeClaim]:

@@ -2,18 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from nodewright.application.ports import Cluster
+from nodewright.application.ports import Cluster, Ledger
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.nodes import Node
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.pods import Pod, PodKey
-from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import Taint
 
-Eviction = Literal["evicted", "later", "gone"]
-"""later: a budget refuses now (429); gone: it isn't there any more, or is another pod of that name."""
+
+class Eviction(NamedTuple):
+    """What the eviction API said."""
+
+    answer: Literal["evicted", "later", "gone"]
+    """later: a budget refuses now (429); gone: it isn't there any more, or is another pod of that name."""
+    why: str = ""
+    """The API server's words, for `later`."""
 
 
 class RetiringCluster(Cluster, Protocol):
@@ -21,6 +27,10 @@ class RetiringCluster(Cluster, Protocol):
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         """All PDBs."""
+        ...
+
+    def node_of(self, instance_id: str, name: str) -> Node | None:
+        """The Node of this instance; an empty name: whichever it is. None too where the name is another's by now."""
         ...
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
@@ -68,22 +78,8 @@ class RetireQueue(Protocol):
         ...
 
 
-#: Usage is kept per pool, and for the whole cluster under this name.
-WHOLE_CLUSTER = "*"
-#: In usage and limits beside resources: nodes, and nanodollars per hour.
-PRICE = "nodewright.dev/usd-nanos-per-hour"
-
-
 class RetiringLedger(Protocol):
-    """What the table does beyond Ledger: usage under limits, retirements."""
-
-    def usage(self, cluster: str) -> Mapping[str, Resources]:
-        """Pool (and `*`) → capacity, nodes and price in use or reserved; read consistently."""
-        ...
-
-    def set_usage(self, cluster: str, epoch: int, usage: Mapping[str, Resources]) -> None:
-        """Replace what was counted by what reconcile recomputed; requires and increments the epoch."""
-        ...
+    """What the table does for retirements, beyond Ledger."""
 
     def start_retirements(self, cluster: str, claims: Sequence[NodeClaim], epoch: int | None) -> tuple[NodeClaim, ...]:
         """Store the claims, each now with a retirement, in one transaction; each version must be the stored one.
@@ -99,3 +95,7 @@ class RetiringLedger(Protocol):
         NotFoundError: the claim is gone.
         """
         ...
+
+
+class NodeLedger(Ledger, RetiringLedger, Protocol):
+    """All that is remembered of nodes, from reservation to end."""

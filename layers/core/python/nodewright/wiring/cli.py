@@ -11,7 +11,7 @@ import boto3
 
 from nodewright.adapters import aws_clients
 from nodewright.adapters.clock import SystemClock
-from nodewright.adapters.dynamodb import DynamoLedger
+from nodewright.adapters.dynamodb.ledger import DynamoLedger
 from nodewright.adapters.eks import AccessEntries, EksDirectory
 from nodewright.adapters.eks_token import EksTokens
 from nodewright.adapters.kubernetes_admin import KubernetesAdministrator
@@ -108,6 +108,7 @@ def _facts(outputs: Mapping[str, str], webhook_url: str, node_roles: Sequence[st
         roles={
             "nodewright:provision": outputs["ProvisionRoleArn"],
             "nodewright:reconcile": outputs["ReconcileRoleArn"],
+            "nodewright:retire": outputs["RetireRoleArn"],
         },
         node_role_arns=(outputs["NodeRoleArn"], *node_roles),
     )

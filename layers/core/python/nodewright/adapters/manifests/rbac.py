@@ -10,6 +10,7 @@ Manifest = Mapping[str, object]
 
 PROVISION_GROUP: Final = "nodewright:provision"
 RECONCILE_GROUP: Final = "nodewright:reconcile"
+RETIRE_GROUP: Final = "nodewright:retire"
 
 _READ: Final = ("get", "list")
 _SNAPSHOT: Final[tuple[Manifest, ...]] = (
@@ -25,12 +26,22 @@ _EVENTS: Final[Manifest] = {
 }
 _NODES: Final[Manifest] = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
 
+#: What emptying a node and taking it away needs; pods are deleted by force when a deadline comes.
+_RETIRE: Final[tuple[Manifest, ...]] = (
+    {"apiGroups": [""], "resources": ["nodes"], "verbs": [*_READ, "patch", "delete"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": [*_READ, "delete"]},
+    {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
+    {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": list(_READ)},
+    {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments"], "verbs": list(_READ)},
+)
+
 
 def rbac() -> tuple[Manifest, ...]:
     """A ClusterRole and its binding per group."""
     return (
         *_granted(PROVISION_GROUP, (*_SNAPSHOT, _EVENTS)),
         *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES)),
+        *_granted(RETIRE_GROUP, (*_RETIRE, _EVENTS)),
     )
 
 

@@ -6,6 +6,7 @@ They keep the same laws as the adapters for AWS; tests/adapters/contracts runs b
 from nodewright.adapters.memory.catalogue import InMemoryDirectory, InMemoryEc2Catalogue
 from nodewright.adapters.memory.clock import VirtualClock
 from nodewright.adapters.memory.cluster import InMemoryCluster, InMemoryClusters, RecordedEvent
+from nodewright.adapters.memory.departures import Budget
 from nodewright.adapters.memory.fleet import InMemoryFleet, Mishap
 from nodewright.adapters.memory.hints import Hint, RecordedHints
 from nodewright.adapters.memory.images import InMemoryImages, OwnedImage
@@ -13,8 +14,10 @@ from nodewright.adapters.memory.ledger import InMemoryLedger
 from nodewright.adapters.memory.networks import InMemoryNetworks, SecurityGroup
 from nodewright.adapters.memory.observer import RecordingObserver
 from nodewright.adapters.memory.profiles import InMemoryInstanceProfiles
+from nodewright.adapters.memory.retire_queue import InMemoryRetireQueue
 
 __all__ = [
+    "Budget",
     "Hint",
     "InMemoryCluster",
     "InMemoryClusters",
@@ -25,6 +28,7 @@ __all__ = [
     "InMemoryInstanceProfiles",
     "InMemoryLedger",
     "InMemoryNetworks",
+    "InMemoryRetireQueue",
     "Mishap",
     "OwnedImage",
     "RecordedEvent",

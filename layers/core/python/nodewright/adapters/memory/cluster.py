@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
+from nodewright.adapters.memory.clock import VirtualClock
+from nodewright.adapters.memory.departures import Budget, dying, ended
 from nodewright.application.errors import NotFoundError, UnreachableError
 from nodewright.application.ports import ClusterState, ManifestWarning
+from nodewright.application.retirement_ports import Eviction
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import Node
+from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget, blocking
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
+
+#: The moment at which a world without a clock stands.
+_STILL = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -29,7 +36,10 @@ class RecordedEvent:
 
 @dataclass
 class InMemoryCluster:
-    """Holds what it is given; schedules nothing by itself."""
+    """Holds what it is given; schedules nothing by itself. Pods that were told to go do so in virtual time."""
+
+    clock: VirtualClock | None = None
+    """Without one, time stands still: who is told to go is gone."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     pods: dict[PodKey, Pod] = field(default_factory=dict)
@@ -38,7 +48,16 @@ class InMemoryCluster:
     daemon_sets: tuple[DaemonSet, ...] = ()
     warnings: tuple[ManifestWarning, ...] = ()
     events: list[RecordedEvent] = field(default_factory=list)
+    budgets: dict[str, Budget] = field(default_factory=dict)
+    volumes: dict[PodKey, tuple[str, ...]] = field(default_factory=dict)
+    """Of a pod, attached to its node until it is gone and so much longer:"""
+    detaching: timedelta = timedelta()
+    finalized: set[str] = field(default_factory=set)
+    """Nodes that carry our finalizer."""
+    evictions: list[PodKey] = field(default_factory=list)
+    """Asked for, in order."""
     reachable: bool = True
+    _detaching: dict[str, tuple[str, datetime]] = field(default_factory=dict)
 
     def add(self, *things: Node | Pod | NodePool | NodeClass) -> None:
         """Put objects there, or replace them."""
@@ -55,7 +74,14 @@ class InMemoryCluster:
 
     def bind(self, key: PodKey, node: str) -> None:
         """What kube-scheduler does: the pod runs on the node."""
-        self.pods[key] = replace(self.pods[key], node_name=node, phase="Running", unschedulable=False)
+        self.pods[key] = replace(self.pods[key], node_name=node, phase="Running", unschedulable=False, ready=True)
+
+    def remove_node(self, name: str) -> None:
+        """What `kubectl delete node` does: one with a finalizer waits for it."""
+        if name in self.finalized:
+            self.nodes[name] = replace(self.nodes[name], terminating=True)
+        else:
+            self.nodes.pop(name, None)
 
     def read(self) -> ClusterState:
         """Everything, sorted by name."""
@@ -78,13 +104,15 @@ class InMemoryCluster:
         return tuple(pod for pod in self.read().pods if not pod.node_name)
 
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
-        """Add labels, take taints off. NotFoundError when the node went away."""
+        """Labels and finalizer on, taints off. NotFoundError when the node went away."""
         self._answer()
         if name not in self.nodes:
             raise NotFoundError(f"node {name} is not there")
         node = self.nodes[name]
         taints = tuple(taint for taint in node.taints if taint not in remove_taints)
         self.nodes[name] = replace(node, labels={**node.labels, **labels}, taints=taints)
+        if not node.terminating:
+            self.finalized.add(name)
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Write it down; the same again counts up."""
@@ -95,9 +123,94 @@ class InMemoryCluster:
                 return
         self.events.append(RecordedEvent(pod, uid, reason, message, now, now))
 
+    def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
+        """With what they allow now."""
+        self._answer()
+        return tuple(self.budgets[name].counted(self.pods.values()) for name in sorted(self.budgets))
+
+    def node_of(self, instance_id: str, name: str) -> Node | None:
+        """By its instance, and its name where one is given."""
+        self._answer()
+        found = (node for node in self.nodes.values() if node.instance_id == instance_id and name in {"", node.name})
+        return next(found, None)
+
+    def pods_on(self, node: str) -> tuple[Pod, ...]:
+        """Sorted by name."""
+        return tuple(pod for pod in self.read().pods if pod.node_name == node)
+
+    def mark_node(self, name: str, taint: Taint, labels: Mapping[str, str]) -> None:
+        """NotFoundError when the node went away."""
+        self._answer()
+        if name not in self.nodes:
+            raise NotFoundError(f"node {name} is not there")
+        node = self.nodes[name]
+        taints = node.taints if taint in node.taints else (*node.taints, taint)
+        self.nodes[name] = replace(node, labels={**node.labels, **labels}, taints=taints)
+
+    def unmark_node(self, name: str, taint: Taint, labels: Sequence[str]) -> None:
+        """Nothing where it isn't there."""
+        self._answer()
+        if name in self.nodes:
+            node = self.nodes[name]
+            kept = {key: value for key, value in node.labels.items() if key not in labels}
+            self.nodes[name] = replace(node, labels=kept, taints=tuple(t for t in node.taints if t != taint))
+
+    def evict(self, pod: PodKey, uid: str) -> Eviction:
+        """As the API server decides it, on budgets counted this moment."""
+        self._answer()
+        self.evictions.append(pod)
+        known = self.pods.get(pod)
+        if known is None or known.uid != uid:
+            return Eviction("gone")
+        refusal = blocking(known, self.disruption_budgets()) if not known.terminating else ""
+        if refusal:
+            return Eviction("later", refusal)
+        self._let_go(known, known.termination_grace_seconds)
+        return Eviction("evicted")
+
+    def delete_pod(self, pod: PodKey, uid: str, grace_seconds: int) -> None:
+        """Whatever a budget says."""
+        self._answer()
+        known = self.pods.get(pod)
+        if known is not None and known.uid == uid:
+            self._let_go(known, grace_seconds)
+
+    def attached_volumes(self, node: str) -> tuple[str, ...]:
+        """Of pods there, and those still being detached."""
+        self._answer()
+        held = {
+            v for key, vs in self.volumes.items() for v in vs if key in self.pods and self.pods[key].node_name == node
+        }
+        return tuple(
+            sorted(held | {v for v, (where, until) in self._detaching.items() if where == node and until > self._now()})
+        )
+
+    def delete_node(self, name: str, uid: str) -> None:
+        """With its finalizer."""
+        self._answer()
+        if name in self.nodes and self.nodes[name].uid == uid:
+            del self.nodes[name]
+            self.finalized.discard(name)
+
+    def _let_go(self, pod: Pod, grace_seconds: int) -> None:
+        """A pod without a grace, or in a world without time, is gone at once."""
+        self.pods[pod.key] = dying(pod, self._now(), grace_seconds if self.clock else 0)
+        self.bury()
+
+    def bury(self) -> None:
+        """Pods whose grace is over are gone; their volumes are being detached."""
+        for pod in ended(self.pods, self._now()):
+            del self.pods[pod.key]
+            end = (pod.deletion or self._now()) + self.detaching
+            self._detaching |= dict.fromkeys(self.volumes.get(pod.key, ()), (pod.node_name, end))
+
+    def _now(self) -> datetime:
+        return self.clock.now() if self.clock else _STILL
+
     def _answer(self) -> None:
         if not self.reachable:
             raise UnreachableError("the API server doesn't answer")
+        self.bury()
 
 
 @dataclass

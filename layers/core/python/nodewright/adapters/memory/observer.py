@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from nodewright.application.ports import Duty, FleetAnswer
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.plans import Plan
-from nodewright.domain.retirement import Reason
+from nodewright.domain.retirement import Reason, Retirement
 
 
 @dataclass
@@ -18,7 +18,9 @@ class RecordingObserver:
     registrations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
     initializations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
     interruptions: list[tuple[str, NodeClaim, Reason]] = field(default_factory=list)
+    retirements: list[tuple[str, NodeClaim, Retirement, str]] = field(default_factory=list)
     foreign_events: list[tuple[str, str]] = field(default_factory=list)
+    brakes: list[tuple[str, str, str]] = field(default_factory=list)
     problems: list[tuple[str, str, str]] = field(default_factory=list)
 
     def hint_sent(self, cluster: str, duty: Duty) -> None:
@@ -45,9 +47,17 @@ class RecordingObserver:
         """AWS takes a node of ours."""
         self.interruptions.append((cluster, claim, reason))
 
+    def retiring(self, cluster: str, claim: NodeClaim, retirement: Retirement, note: str) -> None:
+        """A node is on its way out."""
+        self.retirements.append((cluster, claim, retirement, note))
+
     def foreign_event(self, event: str, instance_id: str) -> None:
         """AWS told of a stranger."""
         self.foreign_events.append((event, instance_id))
+
+    def braked(self, cluster: str, brake: str, message: str) -> None:
+        """Buying was stopped."""
+        self.brakes.append((cluster, brake, message))
 
     def problem(self, cluster: str, what: str, message: str) -> None:
         """Something to be looked at."""
