@@ -2,7 +2,7 @@ from dataclasses import fields
 
 import pytest
 
-from nodewright.settings import NAMES, Settings, SettingsError
+from nodewright.settings import NAMES, OPTIONAL, Settings, SettingsError
 
 ENVIRONMENT = {name: f"value of {field}" for field, name in NAMES.items()} | {"NODEWRIGHT_FUNCTION_TIMEOUT": "90"}
 
@@ -19,7 +19,7 @@ def test_all_variables_are_read() -> None:
     assert settings.region == "value of region"
 
 
-@pytest.mark.parametrize("field", sorted(NAMES))
+@pytest.mark.parametrize("field", sorted(set(NAMES) - OPTIONAL))
 def test_a_missing_variable_is_named_with_the_fix(field: str) -> None:
     lacking = {name: value for name, value in ENVIRONMENT.items() if name != NAMES[field]}
     with pytest.raises(SettingsError, match=f"environment lacks {NAMES[field]}: deploy the stack again"):
@@ -34,7 +34,13 @@ def test_an_empty_variable_is_missing() -> None:
 def test_all_that_is_missing_is_named_at_once() -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_env({})
-    assert all(name in str(caught.value) for name in NAMES.values())
+    assert all(name in str(caught.value) for field, name in NAMES.items() if field not in OPTIONAL)
+
+
+def test_aws_is_at_its_usual_address_unless_told_otherwise() -> None:
+    usual = {name: value for name, value in ENVIRONMENT.items() if name != "AWS_ENDPOINT_URL"}
+    assert Settings.from_env(usual).endpoint_url == ""
+    assert Settings.from_env({**usual, "AWS_ENDPOINT_URL": "http://localhost:1"}).endpoint_url == "http://localhost:1"
 
 
 @pytest.mark.parametrize("timeout", ["90s", "-1", "0", "1.5", "²"])

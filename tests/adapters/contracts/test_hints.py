@@ -1,4 +1,4 @@
-"""The laws of the Hints port: in memory and on moto's SQS."""
+"""The laws of the Hints port: in memory, and on SQS with boto3's client and as notify sends."""
 
 import json
 from collections.abc import Callable
@@ -6,22 +6,24 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.adapters import aws_clients
+from nodewright.adapters import aws_clients, aws_json
 from nodewright.adapters.memory import RecordedHints
 from nodewright.adapters.sqs import SqsHints
 from nodewright.application.ports import Duty, Hints
+from sandbox.aws.server import SandboxAws
 from tests.adapters.builders import NOW
 
 Sent = Callable[[Duty], list[str]]
 
 
-@pytest.fixture(params=["memory", "sqs"])
+@pytest.fixture(params=["memory", "sqs", "notify"])
 def queue(request: pytest.FixtureRequest) -> tuple[Hints, Sent]:
     """The port, and the clusters a duty was hinted at, in order."""
     if request.param == "memory":
         recorded = RecordedHints()
         return recorded, lambda duty: [hint.cluster for hint in recorded.sent if hint.duty == duty]
-    sqs = aws_clients.hint_queue(request.getfixturevalue("aws"))
+    sandbox: SandboxAws = request.getfixturevalue("sandbox")
+    sqs = aws_clients.hint_queue(sandbox.region)
     duties: tuple[Duty, Duty] = ("provision", "reconcile")
     urls: dict[Duty, str] = {
         duty: sqs.create_queue(QueueName=f"{duty}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
@@ -32,7 +34,8 @@ def queue(request: pytest.FixtureRequest) -> tuple[Hints, Sent]:
         messages = sqs.receive_message(QueueUrl=urls[duty], MaxNumberOfMessages=10).get("Messages", [])
         return [json.loads(message["Body"])["cluster"] for message in messages]
 
-    return SqsHints(sqs, urls), sent
+    bare = aws_json.QueueService(aws_json.sqs(sandbox.region, sandbox.endpoint))
+    return SqsHints(bare if request.param == "notify" else sqs, urls), sent
 
 
 def test_hints_of_one_second_are_one(queue: tuple[Hints, Sent]) -> None:

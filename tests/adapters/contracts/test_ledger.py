@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.adapters.dynamodb import DynamoLedger
+from nodewright.adapters.dynamodb.ledger import DynamoLedger
 from nodewright.adapters.memory import InMemoryLedger, VirtualClock
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.ports import DecisionRecord, Ledger, Price, UnavailableOffering

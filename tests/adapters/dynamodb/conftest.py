@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nodewright.adapters.dynamodb import DynamoLedger
+from nodewright.adapters.dynamodb.ledger import DynamoLedger
 from nodewright.adapters.memory import VirtualClock
 from tests.adapters.builders import NOW
 from tests.adapters.tables import TABLE, make_table

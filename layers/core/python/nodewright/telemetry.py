@@ -1,17 +1,23 @@
 """Logs and metrics, by Powertools; the Observer port turned into both. Log keys are fixed nouns."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from nodewright.application.ports import Duty, FleetAnswer
-from nodewright.domain.claims import NodeClaim
 from nodewright.domain.money import show_usd
-from nodewright.domain.plans import Launch, Plan
-from nodewright.domain.retirement import Reason
+
+if TYPE_CHECKING:
+    # For the types alone: loading the domain would cost notify half of its cold start.
+    from nodewright.application.ports import Duty, FleetAnswer
+    from nodewright.domain.claims import NodeClaim
+    from nodewright.domain.plans import Launch, Plan
+    from nodewright.domain.retirement import Reason
 
 NAMESPACE = "Nodewright"
 
@@ -24,7 +30,7 @@ class Telemetry:
     metrics: Metrics
 
     @classmethod
-    def of(cls, function: str) -> "Telemetry":
+    def of(cls, function: str) -> Telemetry:
         """Constructed at cold start."""
         return cls(Logger(service=function, utc=True), Metrics(namespace=NAMESPACE, service=function))
 

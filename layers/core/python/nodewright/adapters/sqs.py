@@ -1,19 +1,20 @@
 """The Hints port on the FIFO hint queues."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from botocore.exceptions import ClientError
 
 from nodewright.adapters.aws_errors import is_throttle, outside
-from nodewright.application.ports import Duty
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
+    from nodewright.application.ports import Duty
 
 #: SQS's limit for a deduplication id.
 DEDUPLICATION_ID_CHARACTERS = 128
@@ -22,13 +23,22 @@ DEDUPLICATION_ID_CHARACTERS = 128
 REMEMBERED = 1024
 
 
+class Queues(Protocol):
+    """What is used of boto3's client."""
+
+    @property
+    def send_message(self) -> Callable[..., object]:
+        """SQS's SendMessage."""
+        ...
+
+
 class SqsHints:
     """Sends a hint `{"cluster": …}`, or `{"cluster": …, "urgent": true}`, once per (cluster, duty, second) or `dedup`.
 
     The queue coalesces what several containers send; this container doesn't even ask twice.
     """
 
-    def __init__(self, client: "SQSClient", queue_urls: Mapping[Duty, str]) -> None:
+    def __init__(self, client: Queues, queue_urls: Mapping[Duty, str]) -> None:
         self._client = client
         self._queue_urls = queue_urls
         self._sent: OrderedDict[str, None] = OrderedDict()

@@ -5,15 +5,21 @@ the token in the path says which cluster. Kubernetes waits for the answer, so it
 "allowed", whatever happened inside (architecture §3).
 """
 
+from __future__ import annotations
+
 import hmac
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from nodewright.application.errors import NotFoundError, OutsideError
-from nodewright.application.ports import Duty, Hints, Ledger, Observer
 from nodewright.domain.clusters import ConnectedCluster, token_hash
+
+if TYPE_CHECKING:
+    # All ports speak of the whole domain, which would double the time of a cold start.
+    from nodewright.application.ports import Duty, Hints, Observer
 
 #: How long a container believes the token hashes it read; a revoked token works no longer than this.
 TOKEN_MEMORY = timedelta(seconds=60)
@@ -49,11 +55,19 @@ class Review:
     api_version: str
 
 
+class ConnectedClusters(Protocol):
+    """What notify needs of the Ledger."""
+
+    def cluster(self, name: str) -> ConnectedCluster:
+        """One; NotFoundError."""
+        ...
+
+
 @dataclass(slots=True)
 class Notify:
     """The use case, with the token hashes this container has read."""
 
-    ledger: Ledger
+    connected: ConnectedClusters
     hints: Hints
     observer: Observer
     _clusters: dict[str, tuple[datetime, ConnectedCluster | None]] = field(default_factory=dict)
@@ -92,7 +106,7 @@ class Notify:
 
     def _read_cluster(self, name: str) -> ConnectedCluster | None:
         try:
-            return self.ledger.cluster(name)
+            return self.connected.cluster(name)
         except NotFoundError:
             return None
 

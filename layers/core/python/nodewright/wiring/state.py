@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nodewright.adapters import aws_clients
 from nodewright.adapters.clock import SystemClock
-from nodewright.adapters.dynamodb import DynamoLedger
+from nodewright.adapters.dynamodb.ledger import DynamoLedger
 from nodewright.adapters.sqs import SqsHints
 from nodewright.application.ports import Duty
 from nodewright.settings import Settings
