@@ -7,9 +7,11 @@ from nodewright.adapters.memory import InMemoryNetworks
 from nodewright.application.errors import NotFoundError, UnavailableError
 from nodewright.application.pool_options import Market, price_book
 from nodewright.application.ports import ManifestWarning, Subnet, UnavailableOffering
+from nodewright.domain.claims import LaunchRecord, NodeClaim
+from nodewright.domain.limits import PRICE, Limits
 from nodewright.domain.nodeclasses import SelectorTerm
-from tests.application.world import NOW, PRICES, ZONES, World, node_class, prices
-from tests.builders import claim, pool, resources
+from tests.application.world import CLUSTER, NOW, PRICES, ZONES, World, connected, node_class, prices
+from tests.builders import USD, claim, pool, resources
 
 
 def market(here: World | None = None) -> Market:
@@ -54,12 +56,24 @@ def test_only_zones_of_the_classes_subnets_are_offered() -> None:
     assert {offering.zone for offering in large.offerings} == {"us-east-1a"}
 
 
-def test_limits_have_what_claims_hold_taken_off() -> None:
-    here = World()
+def holding(here: World, *claims: NodeClaim) -> World:
+    """A world in which these claims are reserved."""
+    here.ledger.reserve(CLUSTER, here.ledger.epoch(CLUSTER), LaunchRecord("l", (), "", NOW, NOW), claims)
+    return here
+
+
+def test_limits_have_what_is_in_use_or_reserved_taken_off() -> None:
+    here = holding(World(), claim("a", capacity=resources(cpu="4")), claim("b", pool="other"))
     here.cluster.add(pool(limits=resources(cpu="10", nodes=5)))
-    held = (claim("a", pool="default", capacity=resources(cpu="4")), claim("b", pool="other"))
-    found = here.market_reader().read(here.ledger.cluster("prod"), here.cluster.read(), held, NOW)
-    assert found.options[0].remaining == resources(cpu="6", nodes=4)
+    assert market(here).options[0].remaining == resources(cpu="6", nodes=4)
+
+
+def test_a_limit_of_the_whole_cluster_is_left_to_every_pool() -> None:
+    here = holding(World(), claim("a", price=USD), claim("b", pool="other", price=2 * USD))
+    here.ledger.put_cluster(connected(limit_usd_per_hour=5 * USD))
+    here.cluster.add(pool(limits=Limits({PRICE: 4 * USD})), pool("other"), pool("third", limits=Limits({PRICE: 1})))
+    left = {options.pool.name: dict(options.remaining or {}) for options in market(here).options}
+    assert left == {"default": {PRICE: 2 * USD}, "other": {PRICE: 2 * USD}, "third": {PRICE: 1}}
 
 
 def test_a_pool_without_limits_has_none() -> None:

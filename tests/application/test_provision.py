@@ -1,6 +1,6 @@
 """Pods become nodes: provision against a world in memory, the way it should go."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import pytest
@@ -9,6 +9,8 @@ from nodewright.adapters.memory import InMemoryLedger
 from nodewright.application.errors import ConflictError, NotFoundError, UnavailableError
 from nodewright.application.ports import ClusterState, FleetAnswer, FleetRequest
 from nodewright.domain.claims import LaunchRecord, NodeClaim
+from nodewright.domain.limits import Limits
+from nodewright.domain.usage import NO_LIMITS
 from tests.application.provisioning import SMALL, SPOT, world
 from tests.application.world import CLUSTER, MINUTE, NOW, PRICES, World, connected
 from tests.builders import pod, pods
@@ -160,11 +162,18 @@ class ContestedLedger(InMemoryLedger):
 
     conflicts = 0
 
-    def reserve(self, cluster: str, epoch: int, launch: LaunchRecord, claims: Sequence[NodeClaim]) -> None:
+    def reserve(
+        self,
+        cluster: str,
+        epoch: int,
+        launch: LaunchRecord,
+        claims: Sequence[NodeClaim],
+        limits: Mapping[str, Limits] = NO_LIMITS,
+    ) -> None:
         if self.conflicts:
             self.conflicts -= 1
             raise ConflictError("another planner was first")
-        super().reserve(cluster, epoch, launch, claims)
+        super().reserve(cluster, epoch, launch, claims, limits)
 
 
 def contested(conflicts: int) -> World:

@@ -202,7 +202,7 @@ class World:
 
     def market(self) -> Market:
         state = self.cluster.read()
-        return self.market_reader().read(connected(), state, self.claims, self.clock.now())
+        return self.market_reader().read(self.ledger.cluster(CLUSTER), state, self.clock.now())
 
     def _ports(self) -> "_Ports":
         opened = cast(InMemoryCluster, Fused(self.cluster, self.fuse))

@@ -18,6 +18,8 @@ def test_every_item_lies_under_the_key_the_design_names(store: Store) -> None:
         [
             "CLUSTERS / prod",
             "CLUSTER#prod / PLAN",
+            "CLUSTER#prod / POOL#default",
+            "CLUSTER#prod / POOL#*",
             "CLUSTER#prod / LAUNCH#l1",
             "CLUSTER#prod / CLAIM#l1-00",
             "CLUSTER#prod / CLAIM#l1-01",

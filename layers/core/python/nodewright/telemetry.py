@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodewright.application.ports import Duty, FleetAnswer
     from nodewright.domain.claims import NodeClaim
     from nodewright.domain.plans import Launch, Plan
-    from nodewright.domain.retirement import Reason
+    from nodewright.domain.retirement import Reason, Retirement
 
 NAMESPACE = "Nodewright"
 
@@ -112,10 +112,28 @@ class PowertoolsObserver:
             reason=reason,
         )
 
+    def retiring(self, cluster: str, claim: NodeClaim, retirement: Retirement, note: str) -> None:
+        """One line per step of a node's way out; the end is counted."""
+        self._count("RetiredNodes", int(note == "gone"))
+        self.telemetry.logger.info(
+            "retiring",
+            cluster=cluster,
+            node_claim=claim.id,
+            node=claim.node_name,
+            reason=retirement.reason,
+            step=retirement.step.value,
+            note=note,
+        )
+
     def foreign_event(self, event: str, instance_id: str) -> None:
         """Counted only: the account may be full of strangers."""
         self._count("ForeignEvents", 1)
         self.telemetry.logger.debug("foreign", aws_event=event, instance=instance_id)
+
+    def braked(self, cluster: str, brake: str, message: str) -> None:
+        """Buying was stopped."""
+        self._count("BrakesApplied", 1)
+        self.telemetry.logger.error("braked", cluster=cluster, brake=brake, reason=message)
 
     def problem(self, cluster: str, what: str, message: str) -> None:
         """Something to be looked at."""

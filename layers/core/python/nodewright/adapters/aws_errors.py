@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -20,6 +21,35 @@ from nodewright.application.errors import (
     RefusedError,
     UnavailableError,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CancellationReason:
+    """What one item of a transaction had to do with its being cancelled."""
+
+    code: str
+    """`None`, in words, where it had nothing."""
+    item: Mapping[str, object]
+    """As it was, where that was asked for."""
+
+    @property
+    def unmet(self) -> bool:
+        """Whether its condition didn't hold."""
+        return self.code == "ConditionalCheckFailed"
+
+
+class UnmetConditionsError(ConflictError):
+    """A transaction was cancelled by conditions of its items."""
+
+    def __init__(self, text: str, reasons: tuple[CancellationReason, ...]) -> None:
+        super().__init__(text)
+        self.reasons = reasons
+        """In the order of its items."""
+
+
+class CollisionError(UnavailableError):
+    """Somebody wrote the same item at the same moment: nothing was written, the same again will do."""
+
 
 THROTTLES = frozenset(
     {
@@ -63,6 +93,8 @@ def translate(error: ClientError, what: str) -> OutsideError:
     text = f"{what}: {code}: {error.response['Error'].get('Message', '')}"
     if code == "TransactionCanceledException":
         return _cancelled(error, text)
+    if code == "TransactionConflictException":
+        return CollisionError(text)
     return _word(code, _status(error))(text)
 
 
@@ -99,7 +131,6 @@ _UNCLEAR = frozenset(
         "ServerException",
         "ServiceUnavailable",
         "ServiceUnavailableException",
-        "TransactionConflictException",
         "TransactionInProgressException",
         "Unavailable",
     }
@@ -111,18 +142,22 @@ _MISSING = frozenset({"NoSuchEntity", "AWS.SimpleQueueService.NonExistentQueue",
 def _cancelled(error: ClientError, text: str) -> OutsideError:
     """A cancelled transaction: by a condition (somebody was first), by a collision (again), or refused."""
     reasons = _reasons(error.response)
-    if "ConditionalCheckFailed" in reasons:
-        return ConflictError(text)
-    if reasons & {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}:
+    codes = {reason.code for reason in reasons}
+    if any(reason.unmet for reason in reasons):
+        return UnmetConditionsError(text, reasons)
+    if codes & {"ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}:
         return UnavailableError(text)
-    return RefusedError(text)
+    return CollisionError(text) if "TransactionConflict" in codes else RefusedError(text)
 
 
-def _reasons(response: Mapping[str, object]) -> set[str]:
-    """Codes of the items that cancelled a transaction."""
+def _reasons(response: Mapping[str, object]) -> tuple[CancellationReason, ...]:
+    """One for each item of the transaction."""
     found = response.get("CancellationReasons")
-    reasons = found if isinstance(found, list) else []
-    return {str(reason.get("Code", "")) for reason in reasons if isinstance(reason, dict)}
+    return tuple(
+        CancellationReason(str(reason.get("Code", "")), reason.get("Item") or {})
+        for reason in (found if isinstance(found, list) else [])
+        if isinstance(reason, dict)
+    )
 
 
 def _status(error: ClientError) -> int:

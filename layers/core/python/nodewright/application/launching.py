@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from nodewright.application.errors import RefusedError, UnavailableError
+from nodewright.application.limits import LimitReachedError, limits_of
 from nodewright.application.orders import Order, template_orders
 from nodewright.application.ports import (
     Clock,
@@ -26,6 +27,8 @@ from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.fleet_errors import Reaction, cooled_down, judge
+from nodewright.domain.limits import LAUNCHES, Limits
+from nodewright.domain.usage import WHOLE_CLUSTER, counted, settled
 
 #: Looks a type up as a pool sees it: (pool, type name) → type, None when it isn't known any more.
 TypeLookup = Callable[[str, str], InstanceType | None]
@@ -46,6 +49,15 @@ class Outcome:
     unclear: bool = False
     """EC2 couldn't be asked; the launch is finished by a later run."""
     refused: str = ""
+    limit: str = ""
+    """The resource whose limit kept the rest from being reserved; nothing is wrong with what was launched."""
+    claims: tuple[str, ...] = ()
+    """Of the nodes that came."""
+
+    @property
+    def ran_away(self) -> bool:
+        """Whether so much was launched within the hour that buying has to stop."""
+        return self.limit == LAUNCHES
 
     @property
     def replan(self) -> bool:
@@ -75,15 +87,19 @@ class Launcher:
     """The function's timeout: after it nobody is still working on a launch."""
 
     def buy(self, order: Order, epoch: int) -> tuple[Outcome, int]:
-        """Launch all nodes of an order; returns what came and the epoch after it.
+        """Launch all nodes of an order, as far as limits allow; returns what came and the epoch after it.
 
         ConflictError: another planner was first, nothing of the rest was bought.
         """
-        templates = self._templates(order)
+        templates, limits = self._templates(order), _limits(order)
         outcomes = []
         for contents in portions(order.launch.nodes):
             reserved = reservation(self.new_id(), order, contents, templates, self.clock.now(), self.lease)
-            self.ledger.reserve(order.buyer.cluster.name, epoch, reserved.record, reserved.claims)
+            try:
+                self.ledger.reserve(order.buyer.cluster.name, epoch, reserved.record, reserved.claims, limits)
+            except LimitReachedError as error:
+                outcomes.append(self._stopped(order, len(contents), error))
+                break
             epoch += 1
             outcomes.append(self._launch(order, reserved))
         return _together(outcomes), epoch
@@ -111,6 +127,14 @@ class Launcher:
     def _templates(self, order: Order) -> tuple[FleetTemplate, ...]:
         return tuple(FleetTemplate(self.fleet.ensure_template(t.spec), t.overrides) for t in template_orders(order))
 
+    def _stopped(self, order: Order, wanted: int, error: LimitReachedError) -> Outcome:
+        """Nothing of it was stored; a launch that runs away is told as loud as can be."""
+        cluster = order.buyer.cluster.name
+        self.observer.problem(cluster, "limit", str(error))
+        if error.resource == LAUNCHES:
+            self.observer.braked(cluster, "launches-per-hour", str(error))
+        return Outcome(wanted=wanted, refused=str(error), limit=error.resource)
+
     def _launch(self, order: Order, reserved: Reservation) -> Outcome:
         cluster = order.buyer.cluster.name
         try:
@@ -125,11 +149,11 @@ class Launcher:
             return Outcome(refused=str(error))
         # Cooling down is stored first: a run that dies here must not be followed by one that tries the same again.
         self._cool_down(answer.errors, order.types)
-        self._settle(
+        came = self._settle(
             cluster, reserved.record.id, reserved.claims, answer.instances, lambda _, name: order.types.get(name)
         )
         self.observer.launched(cluster, order.pool.name, answer)
-        return Outcome(len(answer.instances), reserved.request.capacity, answer.errors)
+        return Outcome(len(answer.instances), reserved.request.capacity, answer.errors, claims=came)
 
     def _ask(self, reserved: Reservation) -> FleetAnswer:
         """Ask with pauses between; the same token every time."""
@@ -167,8 +191,11 @@ class Launcher:
         claims: Sequence[NodeClaim],
         instances: Sequence[Instance],
         lookup: TypeLookup,
-    ) -> None:
-        self.ledger.settle_launch(cluster, launch_id, assign(claims, instances, lookup))
+    ) -> tuple[str, ...]:
+        """The claims that got an instance."""
+        assigned = assign(claims, instances, lookup)
+        self.ledger.settle_launch(cluster, launch_id, assigned)
+        return tuple(claim.id for claim in assigned if claim.instance_id)
 
     def _cool_down(self, errors: Sequence[FleetError], types: Mapping[str, InstanceType]) -> None:
         now = self.clock.now()
@@ -227,13 +254,21 @@ def _with_type(claim: NodeClaim, instance_type: InstanceType) -> NodeClaim:
     prices = [
         o.price for o in instance_type.offerings if (o.zone, o.capacity_type) == (claim.zone, claim.capacity_type)
     ]
-    return replace(
+    known = replace(
         claim,
         price=prices[0] if prices else claim.price,
         labels={**instance_type.labels, **claim.labels},
         capacity=instance_type.capacity,
         allocatable=instance_type.allocatable,
     )
+    return settled(known, counted(claim), prices[0] if prices else None)
+
+
+def _limits(order: Order) -> dict[str, Limits]:
+    cluster = order.buyer.cluster
+    limits = limits_of(order.pool, cluster)
+    whole = Limits({**limits[WHOLE_CLUSTER], LAUNCHES: cluster.launches_per_hour})
+    return {**limits, WHOLE_CLUSTER: whole}
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
@@ -242,5 +277,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         wanted=sum(o.wanted for o in outcomes),
         errors=tuple(e for o in outcomes for e in o.errors),
         unclear=any(o.unclear for o in outcomes),
+        limit=next((o.limit for o in outcomes if o.limit), ""),
         refused="; ".join(dict.fromkeys(o.refused for o in outcomes if o.refused)),
+        claims=tuple(claim for o in outcomes for claim in o.claims),
     )

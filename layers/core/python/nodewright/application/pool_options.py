@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from nodewright.application.errors import NotFoundError, RefusedError
+from nodewright.application.limits import limits_of
 from nodewright.application.node_class_resolution import (
     NodeClassResolver,
     ResolvedNodeClass,
@@ -13,12 +15,12 @@ from nodewright.application.node_class_resolution import (
 from nodewright.application.ports import ClusterState, Ledger, ManifestWarning, Price, RegionCatalogue
 from nodewright.domain.capacity import PriceBook, instance_types
 from nodewright.domain.catalogue import InstanceType
-from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
-from nodewright.domain.limits import Limits, remaining
+from nodewright.domain.limits import Limits, tightest
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.offerings import OfferingTriple
 from nodewright.domain.pools import NodePool
+from nodewright.domain.quantities import Resources
 from nodewright.domain.snapshot import PoolOptions
 
 
@@ -52,13 +54,12 @@ class MarketReader:
     ledger: Ledger
     resolver: NodeClassResolver
 
-    def read(
-        self, connected: ConnectedCluster, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
-    ) -> Market:
+    def read(self, connected: ConnectedCluster, state: ClusterState, now: datetime) -> Market:
         """NotFoundError before the region's first refresh."""
         classes, types, warnings = self._classes(connected, state, now)
         pools = [p for p in state.pools if not p.terminating]
-        options = tuple(PoolOptions(p, types.get(p.node_class, ()), _remaining(p, claims)) for p in pools)
+        usage = self.ledger.usage(connected.name)
+        options = tuple(PoolOptions(p, types.get(p.node_class, ()), _remaining(p, connected, usage)) for p in pools)
         return Market(options, classes, (*state.warnings, *warnings, *_missing(state)))
 
     def _classes(
@@ -73,10 +74,11 @@ class MarketReader:
             try:
                 resolved[node_class.name] = self.resolver.resolve(node_class, connected, catalogue.images)
                 types[node_class.name] = _types(resolved[node_class.name], catalogue, cooling)
+                warnings += resolved[node_class.name].warnings
             except UnusableNodeClassError as error:
-                warnings.append(ManifestWarning(f"EC2NodeClass/{node_class.name}", error.path, error.message))
+                warnings.append(ManifestWarning(str(node_class), error.path, error.message))
             except (NotFoundError, RefusedError, ValueError) as error:
-                warnings.append(ManifestWarning(f"EC2NodeClass/{node_class.name}", "spec", str(error)))
+                warnings.append(ManifestWarning(str(node_class), "spec", str(error)))
         return resolved, types, warnings
 
 
@@ -89,18 +91,23 @@ def _used(state: ClusterState) -> list[NodeClass]:
 def _missing(state: ClusterState) -> list[ManifestWarning]:
     names = {c.name: c.terminating for c in state.node_classes}
     return [
-        ManifestWarning(f"NodePool/{pool.name}", "spec.template.spec.nodeClassRef.name", _why_missing(pool, names))
+        ManifestWarning(str(pool), _CLASS_FIELDS[pool.kind], _why_missing(pool, names))
         for pool in state.pools
         if names.get(pool.node_class, True)
     ]
 
 
+_CLASS_FIELDS: Final = {"NodePool": "spec.template.spec.nodeClassRef.name", "Provisioner": "spec.providerRef.name"}
+_CLASS_KINDS: Final = {"NodePool": "EC2NodeClass", "Provisioner": "AWSNodeTemplate"}
+
+
 def _why_missing(pool: NodePool, names: Mapping[str, bool]) -> str:
     """`names`: class → whether it is being deleted."""
+    kind = _CLASS_KINDS[pool.kind]
     if pool.node_class in names:
-        return f"EC2NodeClass {pool.node_class!r} is being deleted: name another"
+        return f"{kind} {pool.node_class!r} is being deleted: name another"
     there = ", ".join(sorted(name for name, terminating in names.items() if not terminating)) or "none"
-    return f"no EC2NodeClass {pool.node_class!r}: create it, or name one there is ({there})"
+    return f"no {kind} {pool.node_class!r}: create it, or name one there is ({there})"
 
 
 def _types(
@@ -127,6 +134,7 @@ def price_book(prices: Sequence[Price]) -> PriceBook:
     )
 
 
-def _remaining(pool: NodePool, claims: Sequence[NodeClaim]) -> Limits | None:
-    held = [c.capacity for c in claims if c.pool == pool.name]
-    return remaining(pool.limits, held, len(held))
+def _remaining(pool: NodePool, connected: ConnectedCluster, usage: Mapping[str, Resources]) -> Limits | None:
+    """What the pool may still buy: a limit of the whole cluster is open to each pool, and reserving keeps it."""
+    limits = limits_of(pool, connected)
+    return tightest(most - usage.get(name, Resources()) for name, most in limits.items())

@@ -13,15 +13,18 @@ from nodewright.domain.catalogue import CapacityType
 from nodewright.domain.claims import LaunchRecord, NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.instance_facts import InstanceFacts
+from nodewright.domain.limits import Limits
 from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
 from nodewright.domain.nodes import Node
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
-from nodewright.domain.retirement import Reason
+from nodewright.domain.quantities import Resources
+from nodewright.domain.retirement import Reason, Retirement
 from nodewright.domain.taints import Taint
+from nodewright.domain.usage import NO_LIMITS
 
-Duty = Literal["provision", "reconcile"]
+Duty = Literal["provision", "reconcile", "disrupt"]
 
 
 class Clock(Protocol):
@@ -88,7 +91,9 @@ class Cluster(Protocol):
         ...
 
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
-        """Patch labels and take taints off, in one write guarded by the node's resourceVersion."""
+        """Patch labels, take taints off and put our finalizer on (unless it is being deleted already), in one
+        write guarded by the node's resourceVersion.
+        """
         ...
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
@@ -380,10 +385,32 @@ class Ledger(Protocol):
         """The plan epoch, read consistently; 0 before the first plan."""
         ...
 
-    def reserve(self, cluster: str, epoch: int, launch: LaunchRecord, claims: Sequence[NodeClaim]) -> None:
+    def reserve(
+        self,
+        cluster: str,
+        epoch: int,
+        launch: LaunchRecord,
+        claims: Sequence[NodeClaim],
+        limits: Mapping[str, Limits] = NO_LIMITS,
+    ) -> None:
         """Store claims and their launch in one transaction that requires and increments the epoch.
 
-        ConflictError when another planner was first. At most 96 claims.
+        It adds what the claims count to the usage of their pool and of the cluster, within `limits` by pool
+        (and `*`); LAUNCHES among those of `*` bounds the launches of the hour the claims were made in.
+        ConflictError when another planner was first, else LimitReachedError; nothing is stored then.
+        At most 96 claims.
+        """
+        ...
+
+    def usage(self, cluster: str) -> Mapping[str, Resources]:
+        """Pool (and `*`) → capacity, nodes and price in use or reserved; read consistently."""
+        ...
+
+    def set_usage(self, cluster: str, epoch: int, usage: Mapping[str, Resources]) -> None:
+        """Replace what was counted by what was recomputed from claims read under this epoch.
+
+        It requires and increments the epoch: ConflictError when something was reserved since. What was given
+        back meanwhile may be counted once more until the next time; nothing is ever counted too little.
         """
         ...
 
@@ -398,13 +425,14 @@ class Ledger(Protocol):
     def save_claim(self, cluster: str, claim: NodeClaim) -> NodeClaim:
         """Replace it where the stored version equals the claim's; returned with its new version.
 
-        ConflictError when it changed meanwhile.
+        ConflictError when it changed meanwhile. One that is gone is removed, and gives back what it counts.
         """
         ...
 
     def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> None:
         """Store what the launch brought, in one transaction: claims with instances (each with an OWNER
-        item that must not exist), claims without go to gone; the LAUNCH item is deleted.
+        item that must not exist), claims without go to gone; the LAUNCH item is deleted. What was reserved
+        and didn't come is given back, once for each claim however often this is repeated.
         """
         ...
 
@@ -483,8 +511,16 @@ class Observer(Protocol):
         """AWS told that it takes, or took, a node of ours; its claim as it was."""
         ...
 
+    def retiring(self, cluster: str, claim: NodeClaim, retirement: Retirement, note: str) -> None:
+        """A node on its way out came to another step, waits, stays after all or is gone."""
+        ...
+
     def foreign_event(self, event: str, instance_id: str) -> None:
         """AWS told of an instance that is none of our nodes."""
+        ...
+
+    def braked(self, cluster: str, brake: str, message: str) -> None:
+        """Buying was stopped where it looked like running away: somebody should look at once."""
         ...
 
     def problem(self, cluster: str, what: str, message: str) -> None:

@@ -4,6 +4,7 @@ Woken by a hint that says only "look at cluster X"; everything is read afresh, s
 or late hint does no harm (architecture §2).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -77,6 +78,8 @@ class Run:
     cluster: Cluster
     deadline: datetime
     launched: int = 0
+    limited: bool = False
+    """A limit refused what the plan thought it had; that is planned once more with fresh usage, not for ever."""
 
     def go(self) -> Report:
         """Plan, buy, and plan again while that may place more."""
@@ -113,16 +116,24 @@ class Run:
         decided = deciding.Decided(plan, snapshot, outcomes, market.warnings)
         deciding.record(decided, name, use.ledger, self.cluster, use.observer)
         use.ledger.set_last_run(name, "provision", taken)
-        return plan, any(o.replan for o in outcomes) or (plan.truncated and bool(plan.launches))
+        return plan, self._again(plan, outcomes)
+
+    def _again(self, plan: Plan, outcomes: Sequence[Outcome]) -> bool:
+        """Whether another plan in this run may place more."""
+        if any(o.ran_away for o in outcomes):
+            return False
+        limited, self.limited = self.limited, self.limited or any(o.limit for o in outcomes)
+        newly_limited = self.limited and not limited
+        return newly_limited or any(o.replan for o in outcomes) or (plan.truncated and bool(plan.launches))
 
     def _finished(self, state: ClusterState, now: datetime) -> tuple[tuple[NodeClaim, ...], Market]:
         """Claims and market once launches left half done are finished, which changes both."""
         use, name = self.use, self.connected.name
         claims = use.ledger.claims(name)
-        market = use.market.read(self.connected, state, claims, now)
+        market = use.market.read(self.connected, state, now)
         if use.launcher.finish(name, market.lookup):
             claims = use.ledger.claims(name)
-            market = use.market.read(self.connected, state, claims, now)
+            market = use.market.read(self.connected, state, now)
         return claims, market
 
     def _snapshot(self, state: ClusterState, claims: tuple[NodeClaim, ...], market: Market, now: datetime) -> Snapshot:
@@ -146,6 +157,8 @@ class Run:
             outcome, epoch = self._buy_one(_order(launch, market, buyer), epoch)
             self.launched += outcome.launched
             outcomes.append(outcome)
+            if outcome.ran_away:
+                break
         if any(o.later for o in outcomes):
             self._hint()
         return outcomes

@@ -11,6 +11,7 @@ from nodewright.application.launching import Launcher
 from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
+from nodewright.application.recounting import recount
 from nodewright.application.registering import Registrar
 from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
@@ -63,6 +64,7 @@ class Reconcile:
         state = self._read(connected, cluster)
         moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes)
         finished = self._finish(connected, state, taken)
+        recount(name, self.ledger, self.observer)
         missed = self._wake_provision(connected, state, taken)
         self.ledger.set_last_run(name, "reconcile", taken)
         return Report("reconciled", finished, moved, missed)
@@ -78,7 +80,7 @@ class Reconcile:
         """Only when there is something to finish is the market read: it is the dearest part of a run."""
         if not any(record.lease_until <= now for record in self.ledger.launches(connected.name)):
             return 0
-        market = self.market.read(connected, state, self.ledger.claims(connected.name), now)
+        market = self.market.read(connected, state, now)
         return self.launcher.finish(connected.name, market.lookup)
 
     def _wake_provision(self, connected: ConnectedCluster, state: ClusterState, now: datetime) -> int:

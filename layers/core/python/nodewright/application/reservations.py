@@ -13,6 +13,7 @@ from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.usage import node_usage
 
 LAUNCH_TAG = "nodewright.dev/launch"
 
@@ -64,8 +65,9 @@ def reservation(
 
 
 def _claim(launch_id: str, order: Order, now: datetime) -> NodeClaim:
-    """Until the instance is known a claim holds the largest type's capacity and the smallest's room."""
+    """Until the instance is known a claim counts the largest and dearest that may come, and has the smallest's room."""
     listed = order.listed
+    largest = _largest(t.capacity for t in listed)
     shared = {k: v for k, v in listed[0].labels.items() if all(t.labels.get(k) == v for t in listed)}
     return NodeClaim(
         id=launch_id,
@@ -83,8 +85,11 @@ def _claim(launch_id: str, order: Order, now: datetime) -> NodeClaim:
         nominated_pods=(),
         capacity_type=order.launch.capacity_type,
         price=order.launch.price,
-        capacity=_largest(t.capacity for t in listed),
+        capacity=largest,
+        counts=node_usage(largest, max(offering.price for offering in order.launch.offerings)),
         allocatable=_smallest([t.allocatable for t in listed]),
+        expire_after=order.pool.expire_after,
+        termination_grace_period=order.pool.termination_grace_period,
     )
 
 

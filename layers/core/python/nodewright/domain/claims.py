@@ -1,8 +1,8 @@
 """Node claims and launches: what we remember of a node from reservation to end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from nodewright.domain.catalogue import CapacityType
@@ -53,13 +53,21 @@ class NodeClaim:
     capacity: Resources = Resources()
     """Planned capacity and allocatable; count until the node is initialized."""
     allocatable: Resources = Resources()
+    counts: Resources = Resources()
+    """Towards limits, from its reservation on; less once what came is known (domain/usage.py)."""
     instance_id: str = ""
     image_id: str = ""
     node_name: str = ""
     retirement: Retirement | None = None
     """Set while it is on its way out."""
+    expire_after: timedelta | None = None
+    """Of its pool when it was reserved, as the next; None: its age alone never ends it."""
+    termination_grace_period: timedelta | None = None
+    """How long a drain may take before what still runs is made to leave; None: for ever."""
+    pods_hash: str = ""
+    """Of the pods on its node when reconcile last looked (domain/occupants.py); empty: it hasn't yet."""
     last_pod_event: datetime | None = None
-    """When a pod last came to or left its node; emptiness and consolidation wait from there."""
+    """When a pod last came to or left its node, at first when it was initialized; emptiness waits from there."""
     version: int = field(default=0)
     """Optimistic lock: the store requires and increments it."""
 
@@ -67,6 +75,18 @@ class NodeClaim:
 def is_leaving(claim: NodeClaim, now: datetime) -> bool:
     """Whether nothing may be planned onto its node any more, and what runs there needs another place."""
     return claim.retirement is not None and claim.retirement.has_begun(now)
+
+
+def advanced(claim: NodeClaim, state: ClaimState) -> NodeClaim:
+    """The claim in this state where that is a step forward; word that comes late changes nothing."""
+    return replace(claim, state=state) if claim.state.precedes(state) else claim
+
+
+def withdrawn(claim: NodeClaim) -> NodeClaim:
+    """The claim without its retirement. ValueError once its instance is being ended: there is no way back."""
+    if claim.retirement is not None and not claim.retirement.withdrawable:
+        raise ValueError(f"claim {claim.id} is past withdrawing, its retirement is at step {claim.retirement.step}")
+    return replace(claim, retirement=None)
 
 
 @dataclass(frozen=True, slots=True)

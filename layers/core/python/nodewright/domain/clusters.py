@@ -23,6 +23,10 @@ class ConnectedCluster:
     """SHA-256, hex, of the webhook tokens that are accepted; two while one is rotated."""
     scheduler_names: tuple[str, ...] = ("default-scheduler",)
     paused: bool = False
+    limit_usd_per_hour: int | None = None
+    """Nanodollars; all nodes of ours together. None: unlimited."""
+    launches_per_hour: int = 500
+    """CreateFleet calls; beyond, something runs away."""
     unreachable_until: datetime | None = None
     refreshed: datetime | None = field(default=None)
 

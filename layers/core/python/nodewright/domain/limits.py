@@ -1,12 +1,17 @@
-"""A pool's limits: how much more it may buy (karpenter-behaviour §1.7)."""
+"""Limits: how much more may be bought (karpenter-behaviour §1.7)."""
 
 from collections.abc import Iterable
 from typing import Final
 
-from nodewright.domain.quantities import Resources
+from nodewright.domain.money import show_usd
+from nodewright.domain.quantities import Resources, format_amount
 
 NODES: Final = "nodes"
 """The pseudo-resource that counts nodes."""
+PRICE: Final = "nodewright.dev/usd-nanos-per-hour"
+"""The pseudo-resource that counts money: nanodollars per hour."""
+LAUNCHES: Final = "nodewright.dev/launches-per-hour"
+"""The pseudo-resource that counts a cluster's launches (CreateFleet calls) within one hour."""
 
 
 class Limits(Resources):
@@ -26,22 +31,27 @@ class Limits(Resources):
         return True
 
 
-def remaining(limits: Resources | None, in_use: Iterable[Resources], nodes: int) -> Limits | None:
-    """Limits less the capacities in use or reserved and the number of nodes; None: unlimited."""
-    if limits is None:
-        return None
-    used = sum(in_use, Resources({NODES: nodes}))
-    return Limits(limits) - used
+def tightest(several: Iterable[Limits]) -> Limits | None:
+    """Of each resource the least that any of them leaves; None where none limits anything."""
+    least: dict[str, int] = {}
+    for name, amount in (item for limits in several for item in limits.items()):
+        least[name] = min(amount, least.get(name, amount))
+    return Limits(least) or None
 
 
-def within(capacity: Resources, left: Resources | None) -> bool:
-    """Whether one more node of this capacity stays inside what is left.
+def exceeded(limits: Resources, in_use: Resources, more: Resources) -> str | None:
+    """A resource of which `more` would pass its limit, the first by name.
 
-    A limit that is overdrawn already keeps only those out that would take more of that resource.
+    A limit that is overdrawn already stops only those who would take more of that resource.
     """
-    if left is None:
-        return True
-    return all(amount <= left[name] for name, amount in (capacity + _ONE_NODE).items() if name in left)
+    return next((n for n, most in limits.items() if more.get(n) > 0 and in_use.get(n) + more.get(n) > most), None)
 
 
-_ONE_NODE: Final = Resources({NODES: 1})
+def shown(resource: str, amount: int) -> str:
+    """`cpu 4`, `nodes 2`, `USD per hour 0.40`."""
+    if resource == PRICE:
+        return f"USD per hour {show_usd(amount)}"
+    return f"{_NAMES.get(resource, resource)} {format_amount(resource, amount)}"
+
+
+_NAMES: Final = {LAUNCHES: "launches per hour"}

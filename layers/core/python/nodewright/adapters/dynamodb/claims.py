@@ -1,61 +1,72 @@
-"""Node claims, their launches and the plan epoch: the rules of architecture §4 that stop double buying.
+"""Node claims and their launches: the rules of architecture §4 that stop double buying.
 
 A claim that is gone leaves the table; its instance's OWNER item stays a day, so that events which
 come late still find whose it was.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from nodewright.adapters.aws_errors import UnmetConditionsError
 from nodewright.adapters.dynamodb import keys
-from nodewright.adapters.dynamodb.items import (
-    Item,
-    body,
-    expiry,
-    moment,
-    number,
-    read_body,
-    read_moment,
-    read_number,
-    read_text,
-    text,
+from nodewright.adapters.dynamodb.claim_items import (
+    NEW,
+    WITHOUT_INSTANCE,
+    claim_item,
+    launch_item,
+    owner_item,
+    read_claim,
+    read_launch,
+    unchanged,
 )
-from nodewright.adapters.dynamodb.section import Section
+from nodewright.adapters.dynamodb.items import Item, expiry, moment, read_text, text
 from nodewright.adapters.dynamodb.table import ITEMS_A_TRANSACTION
+from nodewright.adapters.dynamodb.usage import Usage, amounts_of
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
+from nodewright.application.limits import LimitReachedError
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
+from nodewright.domain.limits import Limits, exceeded
+from nodewright.domain.quantities import Resources
+from nodewright.domain.usage import NO_LIMITS, WHOLE_CLUSTER, added, counted, usage_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
-#: With PLAN and LAUNCH, and room for pool usage, what fits in one transaction.
+#: With PLAN, LAUNCH and the usage of a pool and of the cluster, what fits in one transaction.
 CLAIMS_A_RESERVATION = 96
 
 OWNER_KEPT = timedelta(days=1)
 
 
-class Claims(Section):
-    """`PLAN`, `CLAIM#id` and `LAUNCH#id` of a cluster, `OWNER` of an instance; all read consistently."""
+class Claims(Usage):
+    """`CLAIM#id` and `LAUNCH#id` of a cluster, `OWNER` of an instance; all read consistently."""
 
-    def epoch(self, cluster: str) -> int:
-        """0 before the first plan."""
-        item = self._table.get(keys.plan(cluster))
-        return read_number(item, "epoch") if item else 0
-
-    def reserve(self, cluster: str, epoch: int, launch: LaunchRecord, claims: Sequence[NodeClaim]) -> None:
-        """One transaction: epoch as expected and counted up, the launch, its claims."""
+    def reserve(
+        self,
+        cluster: str,
+        epoch: int,
+        launch: LaunchRecord,
+        claims: Sequence[NodeClaim],
+        limits: Mapping[str, Limits] = NO_LIMITS,
+    ) -> None:
+        """One transaction: epoch as expected and counted up, usage within limits, the launch, its claims."""
         if len(claims) > CLAIMS_A_RESERVATION:
             raise RefusedError(f"{len(claims)} claims in one reservation, at most {CLAIMS_A_RESERVATION}: split it")
-        new = "attribute_not_exists(pk)"
-        self._table.transact(
-            [
-                self._count_up(cluster, epoch),
-                self._table.checked_put(_launch_item(cluster, launch), new),
-                *(self._table.checked_put(_claim_item(cluster, claim), new) for claim in claims),
-            ]
-        )
+        made = max((claim.created for claim in claims), default=self._clock.now())
+        hour = self._one_more_launch(cluster, epoch, made, limits.get(WHOLE_CLUSTER, Limits()))
+        more = usage_of(claims)
+        writes = [
+            self._count_up(cluster, epoch, hour),
+            *self._uses(cluster, more, limits),
+            self._table.checked_put(launch_item(cluster, launch), NEW),
+            *(self._table.checked_put(claim_item(cluster, claim), NEW) for claim in claims),
+        ]
+        try:
+            self._table.transact(writes)
+        except UnmetConditionsError as error:
+            raise _limit_reached(error, more, limits) or error from error
 
     def claims(self, cluster: str) -> tuple[NodeClaim, ...]:
         """All that are not gone, sorted by id.
@@ -64,37 +75,42 @@ class Claims(Section):
         its instance would look like an orphan.
         """
         items = self._table.query(keys.of_cluster(cluster), keys.CLAIM)
-        return tuple(_read_claim(item) for item in items)
+        return tuple(read_claim(item) for item in items)
 
     def claim(self, cluster: str, claim_id: str) -> NodeClaim:
         """NotFoundError when it is gone."""
         item = self._table.get(keys.claim(cluster, claim_id))
         if item is None:
             raise NotFoundError(f"cluster {cluster} has no claim {claim_id}")
-        return _read_claim(item)
+        return read_claim(item)
 
     def save_claim(self, cluster: str, claim: NodeClaim) -> NodeClaim:
-        """Replace it where its version is the stored one; gone removes it."""
-        if claim.state is ClaimState.GONE:
-            self._forget(cluster, claim)
-            return replace(claim, version=claim.version + 1)
+        """Replace it where its version is the stored one; gone removes it and gives back what it counts."""
         saved = replace(claim, version=claim.version + 1)
-        self._table.replace(_claim_item(cluster, saved), "version = :version", _version(claim))
+        if claim.state is ClaimState.GONE:
+            self._table.transact(self._forgetting(cluster, claim))
+        else:
+            self._table.replace(claim_item(cluster, saved), *unchanged(claim))
         return saved
 
     def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> None:
         """Claims with an instance get it and an OWNER, claims without are gone, the launch goes last.
 
-        More than one transaction for more than 49 nodes; asked again after a stop between two, it
-        does what is left. ConflictError when a claim has another instance, or an instance another owner.
+        More than one transaction for more than 48 nodes; asked again after a stop between two, it does what
+        is left: what a claim gives back is written together with the claim, under its version, so once.
+        ConflictError when a claim has another instance, or an instance another owner.
         """
         stored = self._stored(cluster, claims)
-        steps = [self._settlement(cluster, claim, stored.get(claim.id)) for claim in claims]
-        finish: TransactWriteItemTypeDef = {
-            "Delete": {"TableName": self._table.name, "Key": keys.launch(cluster, launch_id)}
-        }
-        for transaction in _transactions(steps, finish):
-            self._table.transact(transaction)
+        steps = [self._settlement(cluster, claim, stored[claim.id]) for claim in _unsettled(claims, stored)]
+        # Usage of every pool there could be, that of the cluster, and the launch.
+        kept_free = len({claim.pool for claim in claims}) + 2
+        transactions = list(_packed(steps, ITEMS_A_TRANSACTION - kept_free)) or [[]]
+        for turn, some in enumerate(transactions, start=1):
+            writes = [write for step in some for write in step.writes]
+            writes += self._uses(cluster, added(step.less for step in some))
+            if turn == len(transactions):
+                writes.append({"Delete": {"TableName": self._table.name, "Key": keys.launch(cluster, launch_id)}})
+            self._table.transact(writes)
 
     def hand_back_launch(self, cluster: str, launch_id: str, now: datetime) -> None:
         """End its lease; nothing when it is settled."""
@@ -108,56 +124,41 @@ class Claims(Section):
     def launches(self, cluster: str) -> tuple[LaunchRecord, ...]:
         """Not settled yet, sorted by id; one that can't be read is an error, it may have bought."""
         items = self._table.query(keys.of_cluster(cluster), keys.LAUNCH)
-        return tuple(_read_launch(item) for item in items)
+        return tuple(read_launch(item) for item in items)
 
     def owner(self, instance_id: str) -> tuple[str, str] | None:
         """(cluster, claim id)."""
         item = self._table.get(keys.owner(instance_id))
         return (read_text(item, "cluster"), read_text(item, "claim")) if item else None
 
-    def _count_up(self, cluster: str, epoch: int) -> "TransactWriteItemTypeDef":
-        """The epoch's part of a transaction."""
-        values: Item = {":next": number(epoch + 1)}
-        if epoch:
-            values[":epoch"] = number(epoch)
-        return {
-            "Update": {
-                "TableName": self._table.name,
-                "Key": keys.plan(cluster),
-                "UpdateExpression": "SET epoch = :next",
-                "ConditionExpression": "epoch = :epoch" if epoch else "attribute_not_exists(epoch)",
-                "ExpressionAttributeValues": values,
-            }
-        }
-
-    def _forget(self, cluster: str, claim: NodeClaim) -> None:
-        """Remove a claim; its owner item expires."""
-        writes = [self._removal(cluster, claim, "version = :version", _version(claim))]
+    def _forgetting(self, cluster: str, claim: NodeClaim) -> "list[TransactWriteItemTypeDef]":
+        """Removes a claim and what it counts; its owner item expires."""
+        writes = [self._removal(cluster, claim, *unchanged(claim))]
+        writes += self._uses(cluster, added([{claim.pool: counted(claim).times(-1)}]))
         if claim.instance_id:
-            writes.append({"Put": {"TableName": self._table.name, "Item": self._expiring_owner(cluster, claim)}})
-        self._table.transact(writes)
-
-    def _expiring_owner(self, cluster: str, claim: NodeClaim) -> Item:
-        return {**_owner_item(cluster, claim), "expires": expiry(self._clock.now() + OWNER_KEPT)}
+            expires = expiry(self._clock.now() + OWNER_KEPT)
+            owner: Item = {**owner_item(cluster, claim), "expires": expires}
+            writes.append({"Put": {"TableName": self._table.name, "Item": owner}})
+        return writes
 
     def _stored(self, cluster: str, claims: Sequence[NodeClaim]) -> Mapping[str, NodeClaim]:
         """These claims as the table has them."""
         items = self._table.get_many([keys.claim(cluster, claim.id) for claim in claims])
-        return {claim.id: claim for claim in map(_read_claim, items)}
+        return {claim.id: claim for claim in map(read_claim, items)}
 
-    def _settlement(self, cluster: str, claim: NodeClaim, stored: NodeClaim | None) -> "list[TransactWriteItemTypeDef]":
-        """What is left to write for one claim; nothing when it was settled before."""
-        if _is_settled(claim, stored):
-            return []
-        condition = "version = :version AND instance = :none"
-        values: Item = {**_version(claim), ":none": text("")}
+    def _settlement(self, cluster: str, claim: NodeClaim, stored: NodeClaim) -> "_Step":
+        """What is to be written for one claim."""
+        condition, values = unchanged(claim)
+        condition, values = f"{condition} AND {WITHOUT_INSTANCE}", {**values, ":none": text("")}
+        before = counted(stored)
         if not claim.instance_id:
-            return [self._removal(cluster, claim, condition, values)]
+            return _Step([self._removal(cluster, claim, condition, values)], {claim.pool: before.times(-1)})
         saved = replace(claim, version=claim.version + 1)
-        return [
-            self._table.checked_put(_claim_item(cluster, saved), condition, values),
-            self._table.checked_put(_owner_item(cluster, claim), "attribute_not_exists(pk)"),
+        writes = [
+            self._table.checked_put(claim_item(cluster, saved), condition, values),
+            self._table.checked_put(owner_item(cluster, claim), NEW),
         ]
+        return _Step(writes, {claim.pool: counted(claim) - before})
 
     def _removal(self, cluster: str, claim: NodeClaim, condition: str, values: Item) -> "TransactWriteItemTypeDef":
         return {
@@ -170,43 +171,34 @@ class Claims(Section):
         }
 
 
-#: Fields an older release didn't write.
-_DEFAULTS: Mapping[str, object] = {
-    "pool_hash": "",
-    "class_hash": "",
-    "labels": {},
-    "taints": [],
-    "startup_taints": [],
-    "requests": {},
-    "nominated_pods": [],
-}
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Writes of a settlement that belong together."""
+
+    writes: "list[TransactWriteItemTypeDef]"
+    less: Mapping[str, Resources] = field(default_factory=dict)
+    """Pool → how usage changes with them: what didn't come is given back."""
 
 
-def _claim_item(cluster: str, claim: NodeClaim) -> Item:
-    return {
-        **keys.claim(cluster, claim.id),
-        "version": number(claim.version),
-        "state": text(claim.state.value),
-        "instance": text(claim.instance_id),
-        "body": body(claim),
-    }
+def _limit_reached(
+    error: UnmetConditionsError, more: Mapping[str, Resources], limits: Mapping[str, Limits]
+) -> LimitReachedError | None:
+    """The limit that cancelled a reservation; None where another planner, or anything else, did."""
+    plan, *reasons = error.reasons
+    if plan.unmet:
+        return None
+    for (pool, amounts), reason in zip(more.items(), reasons, strict=False):
+        in_use = amounts_of(reason.item)
+        resource = exceeded(limits.get(pool, Resources()), in_use, amounts) if reason.unmet else None
+        if resource is not None:
+            return LimitReachedError(
+                pool, resource, limits[pool][resource], in_use.get(resource), amounts.get(resource)
+            )
+    return None
 
 
-def _read_claim(item: Item) -> NodeClaim:
-    return read_body(item, NodeClaim, _DEFAULTS)
-
-
-def _launch_item(cluster: str, launch: LaunchRecord) -> Item:
-    """`lease_until` is an attribute of its own, changed without the rest, and wins when read."""
-    return {**keys.launch(cluster, launch.id), "lease_until": moment(launch.lease_until), "body": body(launch)}
-
-
-def _read_launch(item: Item) -> LaunchRecord:
-    return replace(read_body(item, LaunchRecord, {}), lease_until=read_moment(item, "lease_until"))
-
-
-def _owner_item(cluster: str, claim: NodeClaim) -> Item:
-    return {**keys.owner(claim.instance_id), "cluster": text(cluster), "claim": text(claim.id)}
+def _unsettled(claims: Sequence[NodeClaim], stored: Mapping[str, NodeClaim]) -> Iterator[NodeClaim]:
+    return (claim for claim in claims if not _is_settled(claim, stored.get(claim.id)))
 
 
 def _is_settled(claim: NodeClaim, stored: NodeClaim | None) -> bool:
@@ -220,18 +212,13 @@ def _is_settled(claim: NodeClaim, stored: NodeClaim | None) -> bool:
     return bool(stored.instance_id)
 
 
-def _version(claim: NodeClaim) -> Item:
-    return {":version": number(claim.version)}
-
-
-def _transactions(
-    steps: "Sequence[list[TransactWriteItemTypeDef]]", finish: "TransactWriteItemTypeDef"
-) -> "list[list[TransactWriteItemTypeDef]]":
-    """Steps packed whole into transactions, `finish` with the last."""
-    packed: list[list[TransactWriteItemTypeDef]] = [[]]
+def _packed(steps: Sequence[_Step], size: int) -> Iterator[list[_Step]]:
+    """Steps, whole, in transactions of at most so many writes."""
+    packed: list[_Step] = []
     for step in steps:
-        if len(packed[-1]) + len(step) >= ITEMS_A_TRANSACTION:
-            packed.append([])
-        packed[-1] += step
-    packed[-1].append(finish)
-    return packed
+        if sum(len(each.writes) for each in packed) + len(step.writes) > size:
+            yield packed
+            packed = []
+        packed.append(step)
+    if packed:
+        yield packed

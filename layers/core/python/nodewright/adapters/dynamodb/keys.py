@@ -10,6 +10,7 @@ Key = dict[str, "AttributeValueTypeDef"]
 CLUSTERS = "CLUSTERS"
 CLAIM = "CLAIM#"
 LAUNCH = "LAUNCH#"
+POOL = "POOL#"
 DECISION = "DECISION#"
 OFFERING = "OFFERING#"
 
@@ -35,7 +36,7 @@ def cluster(name: str) -> Key:
 
 
 def plan(cluster: str) -> Key:
-    """The plan epoch."""
+    """The plan epoch, and how many launches there were this hour."""
     return key(of_cluster(cluster), "PLAN")
 
 
@@ -52,6 +53,11 @@ def launch(cluster: str, launch_id: str) -> Key:
 def claim(cluster: str, claim_id: str) -> Key:
     """A node claim."""
     return key(of_cluster(cluster), CLAIM + claim_id)
+
+
+def pool(cluster: str, name: str) -> Key:
+    """What is in use or reserved of a pool; `*`: of the whole cluster."""
+    return key(of_cluster(cluster), POOL + name)
 
 
 def owner(instance_id: str) -> Key:

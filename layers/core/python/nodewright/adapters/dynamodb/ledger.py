@@ -8,6 +8,7 @@ from nodewright.adapters.dynamodb.claims import Claims
 from nodewright.adapters.dynamodb.clusters import Clusters
 from nodewright.adapters.dynamodb.decisions import Decisions
 from nodewright.adapters.dynamodb.offerings import Offerings
+from nodewright.adapters.dynamodb.retirements import Retirements
 from nodewright.adapters.dynamodb.runs import Runs
 from nodewright.adapters.dynamodb.table import Table
 from nodewright.application.ports import Clock
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-class DynamoLedger(Catalogue, Claims, Clusters, Decisions, Offerings, Runs):
+class DynamoLedger(Catalogue, Claims, Clusters, Decisions, Offerings, Retirements, Runs):
     """Everything that must be remembered.
 
     `report` hears of items that can't be read and of decisions that aren't kept.
@@ -25,4 +26,4 @@ class DynamoLedger(Catalogue, Claims, Clusters, Decisions, Offerings, Runs):
     def __init__(
         self, client: "DynamoDBClient", table: str, *, region: str, clock: Clock, report: Callable[[str], None]
     ) -> None:
-        super().__init__(Table(client, table), region, clock, report)
+        super().__init__(Table(client, table, clock), region, clock, report)

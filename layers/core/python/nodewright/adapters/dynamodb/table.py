@@ -1,12 +1,15 @@
 """The table's operations, with AWS's errors already in our words."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from nodewright.adapters.aws_errors import outside
+from nodewright.adapters.aws_errors import CollisionError, outside
 from nodewright.adapters.dynamodb.items import Item, text
 from nodewright.adapters.dynamodb.keys import Key
 from nodewright.application.errors import UnavailableError
+from nodewright.application.ports import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -29,12 +32,18 @@ ITEMS_A_BATCH_WRITE = 25
 #: A batch's unprocessed rest is sent again this often; botocore's own retries come on top.
 BATCH_ROUNDS = 8
 
+#: After a collision a write waits a random part of this, twice as much each time: usage is written by
+#: everybody who reserves or gives back, and a hundred nodes may go at once.
+COLLISION_PAUSE = timedelta(milliseconds=25)
+COLLISIONS = 8
+
 
 class Table:
     """One DynamoDB table with a string partition key `pk` and sort key `sk`."""
 
-    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+    def __init__(self, client: "DynamoDBClient", name: str, clock: Clock) -> None:
         self._client = client
+        self._clock = clock
         self.name = name
 
     def get(self, key: Key, *, consistent: bool = True) -> Item | None:
@@ -69,38 +78,36 @@ class Table:
 
     def put(self, item: Item) -> None:
         """Add or replace."""
-        with outside(f"writing {self.name}"):
-            self._client.put_item(TableName=self.name, Item=item)
+        self._write(lambda: self._client.put_item(TableName=self.name, Item=item))
 
-    def update(self, key: Key, change: str, condition: str, values: Item) -> None:
-        """Change attributes of one item under a condition; ConflictError when it doesn't hold."""
+    def update(self, key: Key, change: str, condition: str, values: Item) -> Item:
+        """Change attributes of one item under a condition; ConflictError when it doesn't hold. The item after it."""
         request: UpdateItemInputTypeDef = {
             "TableName": self.name,
             "Key": key,
             "UpdateExpression": change,
             "ConditionExpression": condition,
+            "ReturnValues": "ALL_NEW",
         }
         if values:  # DynamoDB refuses an empty map
             request["ExpressionAttributeValues"] = values
-        with outside(f"writing {self.name}"):
-            self._client.update_item(**request)
+        return self._write(lambda: self._client.update_item(**request))["Attributes"]
 
     def replace(self, item: Item, condition: str, values: Item) -> None:
         """Put under a condition; ConflictError when it doesn't hold."""
-        with outside(f"writing {self.name}"):
-            self._client.put_item(
+        self._write(
+            lambda: self._client.put_item(
                 TableName=self.name, Item=item, ConditionExpression=condition, ExpressionAttributeValues=values
             )
+        )
 
     def delete(self, key: Key) -> None:
         """Delete; nothing there is no error."""
-        with outside(f"writing {self.name}"):
-            self._client.delete_item(TableName=self.name, Key=key)
+        self._write(lambda: self._client.delete_item(TableName=self.name, Key=key))
 
     def transact(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
-        """All or nothing; ConflictError when a condition doesn't hold."""
-        with outside(f"writing {self.name}"):
-            self._client.transact_write_items(TransactItems=writes)
+        """All or nothing; UnmetConditionsError when a condition doesn't hold."""
+        self._write(lambda: self._client.transact_write_items(TransactItems=writes))
 
     def put_many(self, items: Iterable[Item]) -> None:
         """Put without conditions, in batches; not atomic. Keys must differ."""
@@ -116,6 +123,18 @@ class Table:
         if values:
             put["ExpressionAttributeValues"] = values
         return {"Put": put}
+
+    def _write(self, call: Callable[[], _T]) -> _T:
+        """A write, again after a collision: then nothing was written."""
+        for collisions in range(COLLISIONS):
+            try:
+                with outside(f"writing {self.name}"):
+                    return call()
+            except CollisionError:
+                share = random.random()  # noqa: S311  # chance, not secrecy
+                self._clock.sleep(COLLISION_PAUSE * 2**collisions * share)
+        with outside(f"writing {self.name}"):
+            return call()
 
     def _query(self, partition: str, prefix: str) -> "QueryInputPaginateTypeDef":
         values: Item = {":pk": text(partition)}

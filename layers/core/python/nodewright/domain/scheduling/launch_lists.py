@@ -1,6 +1,6 @@
 """Which offerings go into a launch: a node of the plan is a load, not a type (architecture §7)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,20 +31,23 @@ class Load:
 def launch_list(place: Tier, load: Load, purse: Floats) -> tuple[LaunchOffering, ...]:
     """Offerings of one capacity type that hold the load, cheapest first.
 
-    Every type in it counts: the difference between the largest and the planned one is taken from the
-    pool's `purse`, and types that don't fit there are left out. Empty when minValues can't be kept.
+    Everything in it counts: the difference between the largest and dearest of it and the planned one is taken
+    from the pool's `purse`, and what doesn't fit there is left out. Empty when minValues can't be kept.
     """
     choice = _Choice.of(place, load)
-    chosen: list[int] = []
     usage = place.usage[place.rows(int(place.market_of[load.planned]))].astype(np.float64)
-    counted = usage[choice.planned]
+    counted, types = usage[choice.planned], 0
+    listed = np.zeros(len(usage), dtype=np.bool_)
     for kind in dict.fromkeys(choice.turns()):
-        more = np.maximum(usage[choice.first(kind)] - counted, 0) * load.times
-        if len(chosen) < MOST_TYPES and (more <= purse).all():
-            purse -= more
-            counted = np.maximum(counted, usage[choice.first(kind)])
-            chosen.append(kind)
-    listed = choice.listed(chosen)
+        rows = choice.rows(kind)
+        rows = rows[every(np.maximum(usage[rows] - counted, 0) * load.times <= purse)]
+        if len(rows):
+            most = np.maximum(counted, usage[rows].max(axis=0))
+            purse -= (most - counted) * load.times
+            counted, types = most, types + 1
+            listed[rows] = True
+        if types == MOST_TYPES:
+            break
     return choice.offerings(listed) if choice.is_wide(listed) else ()
 
 
@@ -87,20 +90,12 @@ class _Choice:
             yield from self._first_of_each(by_price)
         yield from shelf.type_of[by_price].tolist()
 
-    def first(self, kind: int) -> int:
-        """The cheapest row of a type."""
-        rows = self._by_price(self.holds & (self.market.shelf.type_of == kind))
-        return int(rows[0])
-
-    def listed(self, kinds: Iterable[int]) -> Bools:
-        """Rows of these types at the right price; of one too dear for that its cheapest."""
-        shelf = self.market.shelf
-        rows = np.zeros(shelf.rows, dtype=np.bool_)
-        for kind in kinds:
-            own = self.holds & (shelf.type_of == kind)
-            near = own & self.near
-            rows |= near if near.any() else own & (shelf.prices == shelf.prices[own].min())
-        return rows
+    def rows(self, kind: int) -> Ints:
+        """Those of a type at the right price; of one too dear for that its cheapest."""
+        own = np.flatnonzero(self.holds & (self.market.shelf.type_of == kind))
+        near = own[self.near[own]]
+        prices = self.market.shelf.prices[own]
+        return near if len(near) else own[prices == prices.min()]
 
     def is_wide(self, rows: Bools) -> bool:
         """Whether these rows keep the pool's minValues."""

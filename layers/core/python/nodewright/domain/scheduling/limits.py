@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from nodewright.domain.limits import NODES
+from nodewright.domain.limits import NODES, PRICE
 from nodewright.domain.scheduling.arrays import Ints
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.snapshot import PoolOptions
@@ -28,9 +28,11 @@ def remaining(options: Sequence[PoolOptions], resources: Sequence[str]) -> Ints:
 
 
 def usage(market: Market, resources: Sequence[str]) -> Ints:
-    """Rows × resources: what one node counts towards the pool's limits (capacity, not allocatable)."""
+    """Rows × resources: what one node counts towards the pool's limits (capacity, not allocatable; and its price)."""
     amounts = market.shelf.amounts([kind.capacity for kind in market.shelf.types], resources)
     for column, resource in enumerate(resources):
         if resource == NODES:
             amounts[:, column] = 1
+        elif resource == PRICE:
+            amounts[:, column] = market.shelf.prices
     return amounts

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from nodewright.domain.limits import NODES
+from nodewright.domain.limits import shown
 from nodewright.domain.quantities import Resources, format_amount
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling import flexibility
@@ -19,6 +19,7 @@ from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.shapes import Shape
 from nodewright.domain.scheduling.tiers import Tier
 from nodewright.domain.taints import untolerated
+from nodewright.domain.usage import node_usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,16 +164,17 @@ class _Look:
         options = next(each for each in self._place.pools if each.pool.name == self._market.pool.name)
         smallest = np.flatnonzero(self._sold)
         usage = self._place.usage[self._rows][smallest]
-        kind = self._market.shelf.types[self._market.shelf.type_of[smallest[np.lexsort((smallest, *usage.T[::-1]))[0]]]]
-        counted = Resources({**kind.capacity, NODES: 1})
+        row = smallest[np.lexsort((smallest, *usage.T[::-1]))[0]]
+        kind = self._market.shelf.types[self._market.shelf.type_of[row]]
+        counted = node_usage(kind.capacity, int(self._market.shelf.prices[row]))
         remaining = self._place.remaining[self._place.pools.index(options)].tolist()
         left = dict(zip(self._place.limited, remaining, strict=True))
-        shown = [
-            f"{key} {format_amount(key, left[key])} left, {kind.name} takes {format_amount(key, counted.get(key))}"
+        reached = [
+            f"{shown(key, left[key])} left, {kind.name} takes {shown(key, counted.get(key)).rpartition(' ')[2]}"
             for key in limited(options)
             if counted.get(key) > left[key]
         ]
-        return f"its limits are reached ({'; '.join(shown) or 'with what this plan buys'}); raise them"
+        return f"its limits are reached ({'; '.join(reached) or 'with what this plan buys'}); raise them"
 
     def _by_capacity_type(self) -> Iterator[Bools]:
         kinds = self._market.shelf.capacity_types
