@@ -166,8 +166,8 @@ class _Run:
             return
         if self.told.cools_down:
             self._cool_down(tagged)
-        # Whoever launches it may have died; a provision run finishes what is left.
-        self.use.hints.send(tagged.tags[CLUSTER_TAG], "provision", self.now, dedup=self.told.event_id, urgent=True)
+        # Whoever launches it may have died; a provision run finishes what is left. The event's own hint is for later.
+        self.use.hints.send(tagged.tags[CLUSTER_TAG], "provision", self.now)
         self.trouble.append(UnavailableError(f"instance {instance_id}: its launch isn't settled yet"))
 
     def _is_being_launched(self, instance: Instance) -> bool:
