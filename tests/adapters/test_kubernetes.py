@@ -242,8 +242,10 @@ def test_each_call_carries_the_cluster_s_token(api: ApiServer, cluster: Cluster)
 # ---- nodes -----------------------------------------------------------------------------------
 
 
-def node(version: str = "7", labels: Json | None = None, taints: list[Json] | None = None) -> Answer:
-    metadata = {"name": "n-1", "resourceVersion": version, "labels": labels or {}}
+def node(
+    version: str = "7", labels: Json | None = None, taints: list[Json] | None = None, **metadata: object
+) -> Answer:
+    metadata |= {"name": "n-1", "resourceVersion": version, "labels": labels or {}}
     return 200, {"metadata": metadata, "spec": {"taints": taints} if taints else {}}
 
 
@@ -256,7 +258,11 @@ def test_a_node_is_registered_in_one_write_guarded_by_its_version(api: ApiServer
     (call,) = api.made("PATCH")
     assert call.headers["Content-Type"] == "application/merge-patch+json"
     assert call.body == {
-        "metadata": {"resourceVersion": "7", "labels": {"karpenter.sh/registered": "true"}},
+        "metadata": {
+            "resourceVersion": "7",
+            "labels": {"karpenter.sh/registered": "true"},
+            "finalizers": ["karpenter.sh/termination"],
+        },
         "spec": {"taints": [other]},
     }
 
@@ -269,9 +275,20 @@ def test_taints_are_not_touched_where_none_is_to_go(api: ApiServer, cluster: Clu
 
 
 def test_a_node_that_is_as_it_should_be_is_not_written(api: ApiServer, cluster: Cluster) -> None:
-    api.on("GET", NODE, node(labels={"x": "1"}))
+    api.on("GET", NODE, node(labels={"x": "1"}, finalizers=["karpenter.sh/termination"]))
     cluster.register_node("n-1", {"x": "1"}, (UNREGISTERED,))
     assert api.made("PATCH") == []
+
+
+def test_finalizers_of_others_stay_and_a_node_that_is_being_deleted_takes_none(
+    api: ApiServer, cluster: Cluster
+) -> None:
+    going = "2026-01-01T00:00:00Z"
+    api.on("GET", NODE, node(finalizers=["a/b"]), node(labels={"x": "1"}, deletionTimestamp=going))
+    api.on("PATCH", NODE, (200, {}))
+    cluster.register_node("n-1", {}, ())
+    cluster.register_node("n-1", {"x": "1"}, ())
+    assert [call.body["metadata"]["finalizers"] for call in api.made("PATCH")] == [["a/b", "karpenter.sh/termination"]]
 
 
 def test_on_conflict_the_node_is_read_again(api: ApiServer, cluster: Cluster) -> None:
