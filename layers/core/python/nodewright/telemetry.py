@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -124,6 +124,27 @@ class PowertoolsObserver:
             step=retirement.step.value,
             note=note,
         )
+
+    def disrupted(self, cluster: str, reason: Reason, claims: Sequence[NodeClaim], replacements: int) -> None:
+        """One line for nodes that go together."""
+        self._count("DisruptedNodes", len(claims))
+        self.telemetry.logger.info(
+            "disrupted",
+            cluster=cluster,
+            reason=reason,
+            nodes=[claim.node_name for claim in claims],
+            replacements=replacements,
+        )
+
+    def disruption_dropped(self, cluster: str, reason: Reason, nodes: str, why: str) -> None:
+        """Told, as it was decided and then wasn't done."""
+        self._count("DroppedDisruptions", 1)
+        self.telemetry.logger.info("dropped", cluster=cluster, reason=reason, nodes=nodes, why=why)
+
+    def disruption_blocked(self, cluster: str, nodes: int) -> None:
+        """Counted only: the decision says why."""
+        self._count("BlockedNodes", nodes)
+        self.telemetry.logger.debug("blocked", cluster=cluster, nodes=nodes)
 
     def foreign_event(self, event: str, instance_id: str) -> None:
         """Counted only: the account may be full of strangers."""

@@ -12,6 +12,7 @@ from nodewright.application.node_class_resolution import (
     ResolvedNodeClass,
     UnusableNodeClassError,
 )
+from nodewright.application.orders import Buyer, Order
 from nodewright.application.ports import ClusterState, Ledger, ManifestWarning, Price, RegionCatalogue
 from nodewright.domain.capacity import PriceBook, instance_types
 from nodewright.domain.catalogue import InstanceType
@@ -19,6 +20,7 @@ from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.limits import Limits, tightest
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.offerings import OfferingTriple
+from nodewright.domain.plans import Launch
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.snapshot import PoolOptions
@@ -45,6 +47,11 @@ class Market:
     def lookup(self, pool: str, name: str) -> InstanceType | None:
         """A type as a pool sees it."""
         return self.types(pool).get(name)
+
+    def order(self, launch: Launch, buyer: Buyer) -> Order:
+        """A planned launch with all that it takes to buy it."""
+        pool = self.pool(launch.pool)
+        return Order(launch, pool, self.classes[pool.node_class], self.types(pool.name), buyer)
 
 
 @dataclass(frozen=True, slots=True)

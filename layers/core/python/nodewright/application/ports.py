@@ -515,6 +515,18 @@ class Observer(Protocol):
         """A node on its way out came to another step, waits, stays after all or is gone."""
         ...
 
+    def disrupted(self, cluster: str, reason: Reason, claims: Sequence[NodeClaim], replacements: int) -> None:
+        """Retirements that we chose have begun, of these claims; so many nodes were bought for them."""
+        ...
+
+    def disruption_dropped(self, cluster: str, reason: Reason, nodes: str, why: str) -> None:
+        """Of these nodes, chosen to go, some or all serve on after all."""
+        ...
+
+    def disruption_blocked(self, cluster: str, nodes: int) -> None:
+        """So many nodes are due to go and stay; what keeps each is in the decision."""
+        ...
+
     def foreign_event(self, event: str, instance_id: str) -> None:
         """AWS told of an instance that is none of our nodes."""
         ...

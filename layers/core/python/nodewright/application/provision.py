@@ -17,12 +17,12 @@ from nodewright.application.orders import Buyer, Order
 from nodewright.application.pool_options import Market, MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
+from nodewright.application.snapshots import snapshot_of
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
-from nodewright.domain.plans import Launch, Plan
-from nodewright.domain.rooms import displaced_pods, pending_pods, rooms
+from nodewright.domain.plans import Plan
+from nodewright.domain.rooms import pending_pods
 from nodewright.domain.scheduling import Budget, solve
-from nodewright.domain.snapshot import Snapshot
 
 #: How often one run plans again: after another planner was first, or capacity ran out somewhere.
 CONFLICTS = 3
@@ -109,7 +109,7 @@ class Run:
         with reaching(name, use.ledger, use.clock):
             state = self.cluster.read()
         claims, market = self._finished(state, taken)
-        snapshot = self._snapshot(state, claims, market, taken)
+        snapshot = snapshot_of(self.connected, state, claims, market.options, taken)
         plan = solve(snapshot, Budget(), self._late)
         use.observer.planned(name, plan, len(snapshot.pods))
         outcomes = self._buy(plan, market, epoch)
@@ -136,25 +136,11 @@ class Run:
             market = use.market.read(self.connected, state, now)
         return claims, market
 
-    def _snapshot(self, state: ClusterState, claims: tuple[NodeClaim, ...], market: Market, now: datetime) -> Snapshot:
-        names = {node.name for node in state.nodes}
-        schedulers = self.connected.scheduler_names
-        return Snapshot(
-            now=now,
-            pods=(
-                *pending_pods(state.pods, schedulers, claims, names),
-                *displaced_pods(state.pods, schedulers, state.nodes, claims, now),
-            ),
-            rooms=rooms(state.nodes, claims, state.pods, state.daemon_sets, now),
-            pools=market.options,
-            daemon_sets=state.daemon_sets,
-        )
-
     def _buy(self, plan: Plan, market: Market, epoch: int) -> list[Outcome]:
         buyer = Buyer(self.connected, self.use.stack_id)
         outcomes: list[Outcome] = []
         for launch in plan.launches:
-            outcome, epoch = self._buy_one(_order(launch, market, buyer), epoch)
+            outcome, epoch = self._buy_one(market.order(launch, buyer), epoch)
             self.launched += outcome.launched
             outcomes.append(outcome)
             if outcome.ran_away:
@@ -180,8 +166,3 @@ class Run:
     def _report(self, plan: Plan) -> Report:
         placed = bool(plan.launches or plan.nominations or plan.unschedulable)
         return Report("planned" if placed else "nothing-pending", self.launched, len(plan.unschedulable))
-
-
-def _order(launch: Launch, market: Market, buyer: Buyer) -> Order:
-    pool = market.pool(launch.pool)
-    return Order(launch, pool, market.classes[pool.node_class], market.types(pool.name), buyer)

@@ -1,5 +1,6 @@
 """An observer that remembers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nodewright.application.ports import Duty, FleetAnswer
@@ -19,6 +20,9 @@ class RecordingObserver:
     initializations: list[tuple[str, str, NodeClaim]] = field(default_factory=list)
     interruptions: list[tuple[str, NodeClaim, Reason]] = field(default_factory=list)
     retirements: list[tuple[str, NodeClaim, Retirement, str]] = field(default_factory=list)
+    disruptions: list[tuple[str, Reason, tuple[NodeClaim, ...], int]] = field(default_factory=list)
+    dropped_disruptions: list[tuple[str, Reason, str, str]] = field(default_factory=list)
+    blocked_nodes: list[tuple[str, int]] = field(default_factory=list)
     foreign_events: list[tuple[str, str]] = field(default_factory=list)
     brakes: list[tuple[str, str, str]] = field(default_factory=list)
     problems: list[tuple[str, str, str]] = field(default_factory=list)
@@ -50,6 +54,18 @@ class RecordingObserver:
     def retiring(self, cluster: str, claim: NodeClaim, retirement: Retirement, note: str) -> None:
         """A node is on its way out."""
         self.retirements.append((cluster, claim, retirement, note))
+
+    def disrupted(self, cluster: str, reason: Reason, claims: Sequence[NodeClaim], replacements: int) -> None:
+        """Nodes we chose go."""
+        self.disruptions.append((cluster, reason, tuple(claims), replacements))
+
+    def disruption_dropped(self, cluster: str, reason: Reason, nodes: str, why: str) -> None:
+        """Nodes we chose stay."""
+        self.dropped_disruptions.append((cluster, reason, nodes, why))
+
+    def disruption_blocked(self, cluster: str, nodes: int) -> None:
+        """Nodes that are due stay."""
+        self.blocked_nodes.append((cluster, nodes))
 
     def foreign_event(self, event: str, instance_id: str) -> None:
         """AWS told of a stranger."""
