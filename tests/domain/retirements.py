@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.nodes import Node
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.pods import DO_NOT_DISRUPT, Owner, Pod
 from nodewright.domain.requirements import Requirements
-from nodewright.domain.retirement import Reason, Retirement, Step
+from nodewright.domain.retirement import DISRUPTED, Reason, Retirement, Step
 from nodewright.domain.retiring import View
 from tests.builders import NOW, claim, node, pod
 
@@ -63,7 +64,12 @@ def retiring(**overrides: object) -> NodeClaim:
     return claim(**{**defaults, **overrides})  # type: ignore[arg-type]
 
 
+def marked(**overrides: object) -> Node:
+    """The node, Ready, as it is from the first step on."""
+    return node("n", taints=(DISRUPTED,), **overrides)
+
+
 def view(of: Retirement, *pods: Pod, **overrides: object) -> View:
-    """A Ready node with these pods."""
-    defaults: dict[str, object] = {"claim": retiring(), "node": node("n")}
+    """A Ready, marked node with these pods."""
+    defaults: dict[str, object] = {"claim": retiring(), "node": marked()}
     return View(retirement=of, pods=pods, **{**defaults, **overrides})  # type: ignore[arg-type]

@@ -41,6 +41,7 @@ from tests.domain.retirements import (
     budget,
     daemon,
     leaving,
+    marked,
     retirement,
     retiring,
     running,
@@ -168,12 +169,12 @@ def test_a_deadline_ends_every_step_and_needs_no_cluster(step: Step) -> None:
 
 @pytest.mark.parametrize("state", ["stopping", "stopped", "shutting-down", "terminated"])
 def test_a_node_whose_instance_went_meanwhile_is_not_drained(state: str) -> None:
-    there = view(retirement(), running(), node=node("n", ready=False), instance=state)
+    there = view(retirement(), running(), node=marked(ready=False), instance=state)
     assert goes_on(decide(there, TEN), Step.TERMINATE, TEN)
 
 
 def test_a_node_that_is_not_ready_is_drained_while_its_instance_runs() -> None:
-    there = view(retirement(), running("a"), node=node("n", ready=False), instance="running")
+    there = view(retirement(), running("a"), node=marked(ready=False), instance="running")
     assert decide(there, TEN).actions == (Evict(running("a")),)
 
 
@@ -360,6 +361,13 @@ def test_a_voluntary_drain_that_moves_goes_on_past_its_time() -> None:
     stays(decide(view(of, running("a"), budgets=(budget(1),)), TEN + MINUTE), Step.DRAIN)
     last = leaving("a", until=TEN + 2 * MINUTE)
     stays(decide(view(of, last, budgets=(budget(),)), TEN + MINUTE), Step.DRAIN)
+
+
+@pytest.mark.parametrize("step", [Step.REPLACE, Step.DRAIN, Step.DETACH])
+def test_a_node_whose_taint_was_taken_off_is_marked_again_before_anything_else(step: Step) -> None:
+    turn = decide(view(retirement(step=step), running(), node=node("n")), TEN + MINUTE)
+    assert turn.actions == (Mark(),)
+    assert stays(turn, step).next_at == TEN + MINUTE + SETTLING
 
 
 # ---- detach, terminate, forget -----------------------------------------------------------------

@@ -14,7 +14,7 @@ from nodewright.domain.draining import Drain, Forced, drain, is_mirror, longest_
 from nodewright.domain.nodes import Node
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.pods import Pod
-from nodewright.domain.retirement import DEAD, Reason, Retirement, Step
+from nodewright.domain.retirement import DEAD, DISRUPTED, Reason, Retirement, Step
 
 #: Between taint and drain, and then the pods are listed again: what was being bound has arrived by then.
 SETTLING: Final = timedelta(seconds=5)
@@ -33,6 +33,8 @@ NEXT_LOOK: Final = timedelta(seconds=5)
 #: SQS delays no message longer.
 LONGEST_DELAY: Final = timedelta(minutes=15)
 
+#: No pod may come to the node any more, or it would never be empty.
+_MARKED: Final = frozenset({Step.REPLACE, Step.DRAIN, Step.DETACH})
 _GOING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
 
 
@@ -166,6 +168,8 @@ def decide(view: View, now: datetime) -> Turn:
         return Turn(replace(retirement, next_at=min(retirement.not_before, now + LONGEST_DELAY)), note="not before")
     if retirement.withdrawable and (_is_over(retirement, now) or view.node is None or view.instance in _GOING):
         return _on(view, Step.TERMINATE, now)
+    if retirement.step in _MARKED and not _is_marked(view.node):
+        return _mark_again(retirement, now)
     return _STEPS[retirement.step](view, now)
 
 
@@ -253,6 +257,16 @@ _STEPS: Final[Mapping[Step, Callable[[View, datetime], Turn]]] = {
     Step.TERMINATE: _terminate,
     Step.FORGET: _forget,
 }
+
+
+def _is_marked(node: Node | None) -> bool:
+    return node is not None and any((t.key, t.effect) == (DISRUPTED.key, DISRUPTED.effect) for t in node.taints)
+
+
+def _mark_again(retirement: Retirement, now: datetime) -> Turn:
+    """Somebody took it off: by hand, or withdrawing what this retirement took over."""
+    pause = URGENT_PAUSE if retirement.urgent else SETTLING
+    return Turn(replace(retirement, next_at=now + pause), (Mark(),), note="its taint was taken off")
 
 
 def _refusal(view: View, now: datetime) -> Turn | None:
