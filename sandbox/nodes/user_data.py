@@ -1,16 +1,19 @@
-"""What a booting instance reads: nodeadm's NodeConfig or Bottlerocket's settings, parsed and not believed.
+"""What a booting instance reads: nodeadm's NodeConfig, Bottlerocket's settings or AL2's bootstrap.sh, not believed.
 
 Written against the images' documentation and not against the code that writes user data: wrong user data
 must leave the instance without a Node, as it would on AWS.
 """
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email import message_from_string
 from typing import Any
 
 import yaml
+
+from sandbox.nodes import bootstrap_script
 
 # User data is whatever a launch template says.
 Table = dict[str, Any]
@@ -36,12 +39,47 @@ class Joining:
 
 
 def read(user_data: str, image_name: str) -> Joining:
-    """Parse as the image of this name would."""
-    reader = _bottlerocket if image_name.startswith("bottlerocket") else _nodeadm
+    """Parse as the image of this name would; one of somebody's own takes after what its user data is written for."""
     try:
-        return reader(user_data)
+        return _reader(user_data, image_name)(user_data)
     except (KeyError, TypeError, ValueError, AttributeError, yaml.YAMLError) as error:
         raise UnreadableUserDataError(f"{image_name}: {type(error).__name__}: {error}") from error
+
+
+def _reader(user_data: str, image_name: str) -> Callable[[str], Joining]:
+    if image_name.startswith("bottlerocket"):
+        return _bottlerocket
+    if "al2023" in image_name:
+        return _nodeadm
+    if image_name.startswith("amazon-eks"):
+        return _al2
+    return _by_shape(user_data)
+
+
+def _by_shape(user_data: str) -> Callable[[str], Joining]:
+    if "node.eks.aws/v1alpha1" in user_data:
+        return _nodeadm
+    if re.search(r"^\[settings", user_data, re.MULTILINE):
+        return _bottlerocket
+    return _al2
+
+
+def _al2(user_data: str) -> Joining:
+    """Kubelet's flags count over what bootstrap.sh works out for the machine."""
+    call = bootstrap_script.read(user_data)
+    flags = call.kubelet_flags
+    most = flags.get("max-pods") or ("110" if call.options.get("use-max-pods") == "false" else None)
+    return Joining(
+        cluster=call.cluster,
+        endpoint=call.options["apiserver-endpoint"],
+        certificate_authority=call.options["b64-cluster-ca"],
+        labels=_listed(flags.get("node-labels", "")),
+        taints=tuple(_flag_taint(text) for text in flags.get("register-with-taints", "").split(",") if text),
+        max_pods=None if most is None else int(most),
+        kube_reserved=_listed(flags.get("kube-reserved", "")),
+        system_reserved=_listed(flags.get("system-reserved", "")),
+        eviction_hard=_listed(flags.get("eviction-hard", ""), "<"),
+    )
 
 
 def _nodeadm(user_data: str) -> Joining:
@@ -71,9 +109,16 @@ def _nodeadm(user_data: str) -> Joining:
 def _node_configs(user_data: str) -> list[Table]:
     message = message_from_string(user_data)
     if not message.is_multipart():
-        raise ValueError("no MIME multipart document")
+        return [_document(user_data)]
     parts = [p for p in message.walk() if p.get_content_type() == "application/node.eks.aws"]
-    return [yaml.safe_load(str(part.get_payload())) for part in parts]
+    return [_document(str(part.get_payload())) for part in parts]
+
+
+def _document(text: str) -> Table:
+    document = yaml.safe_load(text)
+    if not isinstance(document, dict):
+        raise ValueError("neither MIME multipart nor a NodeConfig")  # noqa: TRY004  unreadable, as all else here
+    return document
 
 
 def _merge(below: Table, above: Table) -> Table:
@@ -89,7 +134,7 @@ def _flag_labels(flags: list[str]) -> dict[str, str]:
     for flag in flags:
         name, _, value = flag.partition("=")
         if name == "--node-labels":
-            labels |= dict(pair.split("=", 1) for pair in value.split(",") if pair)
+            labels |= _listed(value)
     return labels
 
 
@@ -111,3 +156,20 @@ def _bottlerocket(user_data: str) -> Joining:
 def _taint(key: str, value_effect: str) -> Mapping[str, str]:
     value, _, effect = value_effect.rpartition(":")
     return {"key": key, "effect": effect} | ({"value": value} if value else {})
+
+
+def _flag_taint(text: str) -> Mapping[str, str]:
+    """`key=value:effect` or `key:effect`."""
+    named, _, effect = text.rpartition(":")
+    key, _, value = named.partition("=")
+    return _taint(key, f"{value}:{effect}")
+
+
+def _listed(text: str, between: str = "=") -> dict[str, str]:
+    """`a=1,b=2`."""
+    return dict(_pair(pair, between) for pair in text.split(",") if pair)
+
+
+def _pair(text: str, between: str) -> tuple[str, str]:
+    key, _, value = text.partition(between)
+    return key, value

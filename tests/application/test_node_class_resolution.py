@@ -2,16 +2,17 @@ from dataclasses import replace
 
 import pytest
 
-from nodewright.adapters.memory import OwnedImage
+from nodewright.adapters.memory import InMemoryImages, OwnedImage
 from nodewright.application.errors import RefusedError
-from nodewright.application.node_class_resolution import ResolvedNodeClass, variant
+from nodewright.application.node_class_resolution import ResolvedNodeClass, UnusableNodeClassError, variant
 from nodewright.application.ports import Image, Subnet
 from nodewright.domain.images import FAMILIES, Family
-from nodewright.domain.nodeclasses import AmiFamily, NodeClass, SelectorTerm
-from tests.application.world import CLUSTER, World, connected, node_class
+from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
+from tests.application.world import CLUSTER, World, connected, node_class, parameters
 from tests.builders import instance_type
 
 GPU = {"karpenter.k8s.aws/instance-gpu-manufacturer": "nvidia"}
+AL2 = (SelectorTerm(alias="al2@latest"),)
 NEURON = {"karpenter.k8s.aws/instance-accelerator-manufacturer": "aws"}
 
 
@@ -49,10 +50,13 @@ def test_the_profile_is_the_classes_own_or_made_for_its_role_or_the_stacks(
     assert resolved(of=node_class(**changes)).instance_profile == profile
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.alias], ids=lambda family: family.name)
 def test_an_alias_finds_an_image_for_each_architecture_and_variant(family: Family) -> None:
-    found = resolved(of=node_class(ami_family=family.name, ami_terms=(SelectorTerm(alias=f"{family.alias}@latest"),)))
-    assert {(query.arch, query.variant) for query in family.queries("1.37", "latest")} == set(found.images)
+    here = World(images=InMemoryImages(parameters("1.32")))
+    aliased = node_class(ami_family=family.name, ami_terms=(SelectorTerm(alias=f"{family.alias}@latest"),))
+    found = here.resolver().resolve(aliased, connected(version="1.32"), here.images.parameters)
+    assert {(query.arch, query.variant) for query in family.queries("1.32", "latest")} == set(found.images)
+    assert found.warnings == ()
     assert found.image_for(instance_type(arch="arm64")) == found.images["arm64", "standard"]
     assert found.image_for(instance_type(labels=GPU)) == found.images["amd64", "nvidia"]
     assert found.image_for(instance_type(labels=NEURON)) == found.images["amd64", "neuron"]
@@ -114,8 +118,9 @@ def test_of_several_images_the_newest_wins() -> None:
         ({"security_group_terms": (SelectorTerm(id="none"),)}, "spec.securityGroupSelectorTerms"),
         ({"ami_terms": (SelectorTerm(id="none"),)}, "spec.amiSelectorTerms"),
         ({"ami_terms": (SelectorTerm(alias="al2023@v1"),)}, "spec.amiSelectorTerms"),
-        ({"ami_family": "AL2"}, "spec.amiFamily"),
-        ({"ami_family": "Custom"}, "spec.amiFamily"),
+        ({"ami_terms": (SelectorTerm(alias="suse@latest"),)}, "spec.amiSelectorTerms"),
+        ({"ami_family": "AL2", "ami_terms": AL2, "user_data": "#!/bin/sh"}, "spec.userData"),
+        ({"ami_family": "Custom", "ami_terms": (SelectorTerm(id="none"),)}, "spec.amiSelectorTerms"),
         ({"role": "unknown"}, "spec.role"),
     ],
 )
@@ -124,12 +129,38 @@ def test_what_finds_nothing_is_refused_by_class_and_field(changes: dict[str, obj
         resolved(of=replace(node_class(), **changes))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("family", ["AL2", "Custom"])
-def test_a_family_we_have_no_images_of_is_refused_even_with_an_image_of_its_own(family: AmiFamily) -> None:
+def test_al2_without_an_image_for_the_cluster_is_launched_as_al2023_with_a_warning() -> None:
+    found = resolved(of=node_class(ami_family="AL2", ami_terms=AL2))
+    assert found.images == resolved().images
+    assert found.node_class.ami_family == "AL2023"
+    (warning,) = found.warnings
+    assert (warning.object, warning.path) == ("EC2NodeClass/default", "spec.amiFamily")
+    assert "AL2 has no image for Kubernetes 1.37" in warning.message
+
+
+def test_an_image_of_the_class_s_own_boots_whatever_family_its_user_data_is_for() -> None:
     here = World()
     here.images.registered.append(OwnedImage(Image("ami-mine", "amd64")))
-    with pytest.raises(RefusedError, match=r"EC2NodeClass/default: spec\.amiFamily image family .* use AL2023 or"):
-        resolved(here, node_class(ami_family=family, ami_terms=(SelectorTerm(id="ami-mine"),)))
+    for family in ("AL2", "Custom"):
+        found = resolved(here, node_class(ami_family=family, ami_terms=(SelectorTerm(id="ami-mine"),)))
+        assert found.image_for(instance_type()) == "ami-mine"
+        assert (found.node_class.ami_family, found.warnings) == (family, ())
+
+
+def test_custom_user_data_may_go_with_the_image_of_an_alias() -> None:
+    found = resolved(of=node_class(ami_family="Custom", user_data="#!/bin/sh"))
+    assert found.images == resolved().images
+    assert found.node_class.ami_family == "Custom"
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [("AWSNodeTemplate/old", "spec.subnetSelector"), ("Provisioner/old", "spec.provider.subnetSelector")],
+)
+def test_a_refusal_names_the_field_of_the_manifest_that_was_read(source: str, path: str) -> None:
+    with pytest.raises(UnusableNodeClassError, match=f"{source}: {path} matches no subnet") as caught:
+        resolved(of=node_class(source=source, subnet_terms=(SelectorTerm(id="none"),)))
+    assert caught.value.path == path
 
 
 @pytest.mark.parametrize(("labels", "expected"), [(GPU, "nvidia"), (NEURON, "neuron"), ({}, "standard")])

@@ -187,8 +187,14 @@ def test_a_node_has_what_its_pool_says_what_it_fixes_and_what_its_pods_chose() -
         "env": "test",
         "team": "y",
         "karpenter.sh/nodepool": "web",
+        "karpenter.sh/provisioner-name": "web",
         "karpenter.sh/capacity-type": "spot",
     }
+
+
+def test_kubelet_registers_the_pool_under_the_name_that_older_pods_select() -> None:
+    (template,) = template_orders(order("x.s"))
+    assert joining(template).labels["karpenter.sh/provisioner-name"] == "default"
 
 
 def test_a_classes_tags_may_add_and_not_replace() -> None:

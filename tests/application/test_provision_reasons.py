@@ -26,7 +26,10 @@ def test_a_pool_without_its_class_is_warned_of_while_others_launch() -> None:
         ({"subnet_terms": (SelectorTerm(id="subnet-x"),)}, "spec.subnetSelectorTerms: matches no subnet"),
         ({"security_group_terms": (SelectorTerm(id="sg-x"),)}, "spec.securityGroupSelectorTerms: matches no security"),
         ({"ami_terms": (SelectorTerm(id="ami-x"),)}, "spec.amiSelectorTerms: finds no image for Kubernetes 1.37"),
-        ({"ami_family": "AL2"}, "spec.amiFamily: image family AL2 is not launched yet; use AL2023 or Bottlerocket"),
+        (
+            {"ami_family": "AL2", "ami_terms": (SelectorTerm(alias="al2@latest"),), "user_data": "#!/bin/sh"},
+            "spec.userData: is written for AL2, which has no image for Kubernetes 1.37; set amiFamily AL2023",
+        ),
         ({"role": "unknown"}, "IAM has no role unknown: make it, or change spec.role"),
         ({"subnet_terms": (SelectorTerm(),)}, "says nothing to look for"),
     ],

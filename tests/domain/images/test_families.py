@@ -2,13 +2,20 @@
 
 import pytest
 
-from nodewright.domain.images import FAMILIES, USER_DATA_LIMIT_BYTES, Family, family
+from nodewright.domain.images import FAMILIES, USER_DATA_LIMIT_BYTES, Family, family, family_of_alias
 from nodewright.domain.nodeclasses import Kubelet
 from sandbox.nodes.user_data import Joining, read
 from tests.domain.images.bootstraps import ALL_SETTINGS, TAINTS, bootstrap
 
-each_family = pytest.mark.parametrize("of", FAMILIES, ids=lambda each: each.name)
-IMAGE_NAMES = {"AL2023": "amazon-eks-node-al2023-x86_64-standard-1.37", "Bottlerocket": "bottlerocket-aws-k8s-1.37"}
+#: All but Custom, whose user data is its author's.
+each_family = pytest.mark.parametrize("of", [f for f in FAMILIES if f.alias], ids=lambda each: each.name)
+#: The last version that every family has images for.
+KUBERNETES = "1.32"
+IMAGE_NAMES = {
+    "AL2": "amazon-eks-node-1.32-v20261109",
+    "AL2023": "amazon-eks-node-al2023-x86_64-standard-1.32-v20261109",
+    "Bottlerocket": "bottlerocket-aws-k8s-1.32-x86_64-v1.45.0",
+}
 
 
 def told(of: Family, **changes: object) -> Joining:
@@ -72,15 +79,15 @@ def test_a_node_of_thirty_labels_stays_far_below_ec2s_limit(of: Family) -> None:
 
 @each_family
 def test_each_architecture_has_a_standard_image_and_no_pair_two(of: Family) -> None:
-    pairs = [(query.arch, query.variant) for query in of.queries("1.37", "latest")]
+    pairs = [(query.arch, query.variant) for query in of.queries(KUBERNETES, "latest")]
     assert {("amd64", "standard"), ("arm64", "standard")} <= set(pairs)
     assert len(pairs) == len(set(pairs))
 
 
 @each_family
 def test_a_pinned_version_is_another_parameter(of: Family) -> None:
-    latest = {query.parameter for query in of.queries("1.37", "latest")}
-    pinned = {query.parameter for query in of.queries("1.37", "v1.62.0")}
+    latest = {query.parameter for query in of.queries(KUBERNETES, "latest")}
+    pinned = {query.parameter for query in of.queries(KUBERNETES, "v1.62.0")}
     assert not latest & pinned
 
 
@@ -94,10 +101,21 @@ def test_a_family_is_found_by_name(of: Family) -> None:
     assert family(of.name) is of
 
 
-@pytest.mark.parametrize("name", ["AL2", "Custom", "al2023", ""])
+@each_family
+def test_a_family_is_found_by_its_alias(of: Family) -> None:
+    assert family_of_alias(f"{of.alias}@latest") is of
+
+
+@pytest.mark.parametrize("name", ["Ubuntu", "al2023", ""])
 def test_another_family_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(ValueError, match="use AL2023 or Bottlerocket"):
+    with pytest.raises(ValueError, match="use one of AL2023, Bottlerocket, AL2, Custom"):
         family(name)
+
+
+@pytest.mark.parametrize("alias", ["ubuntu@latest", "AL2023", "@latest", ""])
+def test_another_alias_is_refused_with_those_there_are(alias: str) -> None:
+    with pytest.raises(ValueError, match="use one like al2023@latest, bottlerocket@latest, al2@latest"):
+        family_of_alias(alias)
 
 
 def test_names_and_aliases_are_different() -> None:

@@ -44,7 +44,7 @@ class LaunchTemplates:
         tags = {**spec.tags, STACK_TAG: self._stack_id}
         name = f"nodewright/{_hash([data, tags])}"
         if name not in self._there:
-            with outside(f"EC2NodeClass/{spec.node_class.name}: making its launch template"):
+            with outside(f"{spec.node_class}: making its launch template"):
                 self._make(name, data, tags)
             self._there.add(name)
         return name
@@ -102,8 +102,7 @@ def _user_data(spec: LaunchTemplateSpec) -> str:
     raw = spec.user_data.encode()
     if len(raw) > USER_DATA_BYTES:
         raise RefusedError(
-            f"EC2NodeClass/{spec.node_class.name}: user data is {len(raw)} bytes, EC2 takes {USER_DATA_BYTES}:"
-            " shorten spec.userData"
+            f"{spec.node_class}: user data is {len(raw)} bytes, EC2 takes {USER_DATA_BYTES}: shorten spec.userData"
         )
     return base64.b64encode(raw).decode()
 

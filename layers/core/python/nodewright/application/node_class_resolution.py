@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nodewright.application.errors import RefusedError
-from nodewright.application.ports import Image, Images, InstanceProfiles, Networks, Subnet
+from nodewright.application.ports import Image, Images, InstanceProfiles, ManifestWarning, Networks, Subnet
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.clusters import ConnectedCluster
-from nodewright.domain.images import Family, Variant, family
+from nodewright.domain.images import Family, Variant, effective, family_of_alias, missing_image
 from nodewright.domain.nodeclasses import NodeClass
 
 ImageKey = tuple[str, Variant]
@@ -18,8 +18,8 @@ class UnusableNodeClassError(RefusedError):
     """A class nothing can be launched from; says which field and the fix."""
 
     def __init__(self, node_class: NodeClass, path: str, message: str) -> None:
-        super().__init__(f"EC2NodeClass/{node_class.name}: {path} {message}")
-        self.path = path
+        self.path = node_class.path(path)
+        super().__init__(f"{node_class}: {self.path} {message}")
         self.message = message
 
 
@@ -28,12 +28,14 @@ class ResolvedNodeClass:
     """What a launch needs of a class (Karpenter keeps the same in EC2NodeClass status)."""
 
     node_class: NodeClass
+    """As it is launched: its image family is the effective one."""
     subnets: Mapping[str, Subnet]
     """Zone → the subnet with most free addresses there."""
     security_group_ids: tuple[str, ...]
     instance_profile: str
     images: Mapping[ImageKey, str]
     """(architecture, variant) → image id."""
+    warnings: tuple[ManifestWarning, ...] = ()
 
     @property
     def zones(self) -> frozenset[str]:
@@ -62,12 +64,14 @@ class NodeClassResolver:
 
         `known_images`: parameter → image id as refresh stored them; only what is missing is asked.
         """
+        launched, told = effective(node_class, cluster.version)
         return ResolvedNodeClass(
-            node_class,
-            self._subnets(node_class),
-            self._security_groups(node_class),
-            self._profile(node_class, cluster),
-            self._images(node_class, cluster, known_images),
+            launched,
+            self._subnets(launched),
+            self._security_groups(launched),
+            self._profile(launched, cluster),
+            self._images(launched, cluster, known_images),
+            (ManifestWarning(str(launched), launched.path("spec.amiFamily"), told),) if told else (),
         )
 
     def _subnets(self, node_class: NodeClass) -> dict[str, Subnet]:
@@ -100,19 +104,16 @@ class NodeClassResolver:
     ) -> dict[ImageKey, str]:
         found = self._aliased(node_class, cluster, known) | self._named(node_class)
         if not found:
-            raise UnusableNodeClassError(
-                node_class, "spec.amiSelectorTerms", f"finds no image for Kubernetes {cluster.version}; check its terms"
-            )
+            raise UnusableNodeClassError(node_class, *missing_image(node_class, cluster.version))
         return found
 
     def _aliased(
         self, node_class: NodeClass, cluster: ConnectedCluster, known: Mapping[str, str]
     ) -> dict[ImageKey, str]:
-        of_family = _family(node_class)
         found: dict[ImageKey, str] = {}
         for alias in [t.alias for t in node_class.ami_terms if t.alias]:
             version = alias.partition("@")[2] or "latest"
-            queries = of_family.queries(cluster.version, version)
+            queries = _family_of(alias, node_class).queries(cluster.version, version)
             ids = known
             if not any(q.parameter in known for q in queries):
                 ids = self.images.by_parameters([q.parameter for q in queries])
@@ -125,11 +126,12 @@ class NodeClassResolver:
         return {key: image.id for image in reversed(images) for key in _keys(image)}  # newest, listed first, wins
 
 
-def _family(node_class: NodeClass) -> Family:
+def _family_of(alias: str, node_class: NodeClass) -> Family:
+    """Of the image; the class's own may be Custom, which writes no user data for it."""
     try:
-        return family(node_class.ami_family)
+        return family_of_alias(alias)
     except ValueError as error:
-        raise UnusableNodeClassError(node_class, "spec.amiFamily", str(error)) from error
+        raise UnusableNodeClassError(node_class, "spec.amiSelectorTerms", str(error)) from error
 
 
 def _keys(image: Image) -> tuple[ImageKey, ...]:

@@ -70,8 +70,9 @@ def template_orders(order: Order) -> tuple[TemplateOrder, ...]:
         groups.setdefault((image, tuple(sorted(labels.items()))), []).append(override)
     if not groups:
         raise RefusedError(
-            f"EC2NodeClass/{order.resolved.node_class.name}: no image for the architecture of"
-            f" {', '.join(order.launch.instance_types[:5])}; add a term to spec.amiSelectorTerms"
+            f"{order.resolved.node_class}: no image for the architecture of"
+            f" {', '.join(order.launch.instance_types[:5])};"
+            f" add a term to {order.resolved.node_class.path('spec.amiSelectorTerms')}"
         )
     return tuple(
         TemplateOrder(_template(image, dict(labels), order), tuple(overrides))
@@ -127,15 +128,15 @@ def _user_data(labels: Mapping[str, str], order: Order) -> str:
         raid0=node_class.instance_store_raid0,
         user_data=node_class.user_data,
     )
-    where = f"EC2NodeClass/{node_class.name}"
     try:
         text = family(node_class.ami_family).user_data(bootstrap)
     except UserDataError as error:
-        raise RefusedError(f"{where}: {error}") from error
+        raise RefusedError(f"{node_class}: {error}") from error
     size = len(text.encode())
     if size > USER_DATA_LIMIT_BYTES:
         raise RefusedError(
-            f"{where}: user data of {size} bytes, at most {USER_DATA_LIMIT_BYTES}; shorten spec.userData"
+            f"{node_class}: user data of {size} bytes, at most {USER_DATA_LIMIT_BYTES};"
+            f" shorten {node_class.path('spec.userData')}"
         )
     return text
 
@@ -147,7 +148,11 @@ def registered_taints(pool: NodePool, labels: Mapping[str, str]) -> tuple[Taint,
 
 
 def pool_labels(pool: NodePool, launch: Launch) -> dict[str, str]:
-    """Labels every node of the launch has whatever type comes: the template's, what pool or pods fix."""
+    """Labels every node of the launch has whatever type comes: the template's, what pool or pods fix.
+
+    The pool's name stands there under v1alpha5's key too: a pod that selects it (`karpenter.sh/provisioner-name`)
+    is planned onto the pool, and kube-scheduler, which knows no aliases, must find it on the node.
+    """
     fixed = {
         key: next(iter(requirement.values))
         for key, requirement in pool.requirements.items()
@@ -159,6 +164,7 @@ def pool_labels(pool: NodePool, launch: Launch) -> dict[str, str]:
         **pool.labels,
         **launch.labels,
         nodes.NODE_POOL_LABEL: pool.name,
+        nodes.PROVISIONER_LABEL: pool.name,
         nodes.CAPACITY_TYPE_LABEL: launch.capacity_type,
     }
 

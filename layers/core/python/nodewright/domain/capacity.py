@@ -69,7 +69,7 @@ def instance_type(
     try:
         reserved = overhead(capacity, node_class.kubelet, _pods_for_memory(facts, node_class, capacity), facts.vcpus)
     except ValueError as error:
-        raise ValueError(f"EC2NodeClass/{node_class.name}: {error}") from None
+        raise ValueError(f"{node_class}: {error}") from None
     return InstanceType(
         name=facts.name,
         labels=type_labels(facts) | _class_labels(node_class, offerings),

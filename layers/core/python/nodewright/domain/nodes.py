@@ -8,6 +8,8 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import Taint
 
 NODE_POOL_LABEL = "karpenter.sh/nodepool"
+PROVISIONER_LABEL = "karpenter.sh/provisioner-name"
+"""The older name of the same (karpenter-behaviour §3.5)."""
 CAPACITY_TYPE_LABEL = "karpenter.sh/capacity-type"
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
 ZONE_LABEL = "topology.kubernetes.io/zone"

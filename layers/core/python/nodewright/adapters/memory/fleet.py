@@ -52,7 +52,7 @@ class InMemoryFleet:
     def ensure_template(self, spec: LaunchTemplateSpec) -> str:
         """Templates with the same content are one."""
         if len(spec.user_data.encode()) > USER_DATA_LIMIT_BYTES:
-            raise RefusedError(f"EC2NodeClass/{spec.node_class.name}: user data is too long, shorten spec.userData")
+            raise RefusedError(f"{spec.node_class}: user data is too long, shorten spec.userData")
         for name, known in self.templates.items():
             if known == spec:
                 return name

@@ -56,7 +56,7 @@ class Family(Protocol):
 
     @property
     def alias(self) -> str:
-        """As before the @ of an image alias."""
+        """As before the @ of an image alias; empty where it has none."""
         ...
 
     @property
@@ -65,7 +65,7 @@ class Family(Protocol):
         ...
 
     def queries(self, kubernetes: str, version: str) -> tuple[ImageQuery, ...]:
-        """Parameters for a Kubernetes minor (`1.37`) and an alias version (`latest` or pinned)."""
+        """Parameters for a Kubernetes minor (`1.37`) and a version, `latest` or pinned; none without an image."""
         ...
 
     def user_data(self, bootstrap: Bootstrap) -> str:

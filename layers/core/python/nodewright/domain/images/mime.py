@@ -23,13 +23,14 @@ class Part:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def user_parts(user_data: str) -> tuple[Part, ...]:
+def user_parts(user_data: str, *, yaml_is_node_config: bool = True) -> tuple[Part, ...]:
     """A class's own user data as parts: MIME kept, a YAML map is a NodeConfig, else a shell script."""
     if not user_data.strip():
         return ()
     if _is_mime(user_data):
         return _mime_parts(user_data.lstrip())
-    return (Part(NODE_CONFIG if _is_yaml_map(user_data) else SHELL_SCRIPT, user_data),)
+    kind = NODE_CONFIG if yaml_is_node_config and _is_yaml_map(user_data) else SHELL_SCRIPT
+    return (Part(kind, user_data),)
 
 
 def document(parts: tuple[Part, ...]) -> str:

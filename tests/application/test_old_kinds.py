@@ -1,0 +1,53 @@
+"""Provisioners and AWSNodeTemplates in the market: launched like any, spoken of by their own names."""
+
+import pytest
+
+from nodewright.application.ports import ManifestWarning
+from nodewright.domain.nodeclasses import SelectorTerm
+from tests.application.world import World, node_class
+from tests.builders import pool
+
+AL2 = {"ami_family": "AL2", "ami_terms": (SelectorTerm(alias="al2@latest"),), "source": "AWSNodeTemplate/old"}
+
+
+def test_what_is_launched_in_al2_s_place_is_said_and_sold() -> None:
+    here = World()
+    here.cluster.add(pool("old", kind="Provisioner", node_class="old"), node_class("old", **AL2))
+    market = here.market()
+    (warning,) = market.warnings
+    assert (warning.object, warning.path) == ("AWSNodeTemplate/old", "spec.amiFamily")
+    assert market.classes["old"].node_class.ami_family == "AL2023"
+    assert set(market.types("old")) == set(market.types("default"))
+
+
+def test_a_class_no_pool_names_is_not_spoken_of() -> None:
+    here = World()
+    here.cluster.add(node_class("old", **AL2))
+    assert here.market().warnings == ()
+
+
+def test_a_template_that_can_not_be_launched_is_warned_of_by_its_own_field() -> None:
+    here = World()
+    lost = (SelectorTerm(tags={"Name": "none"}),)
+    here.cluster.add(
+        pool("old", kind="Provisioner", node_class="old"),
+        node_class("old", security_group_terms=lost, source="AWSNodeTemplate/old"),
+    )
+    (warning,) = here.market().warnings
+    assert (warning.object, warning.path) == ("AWSNodeTemplate/old", "spec.securityGroupSelector")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("NodePool", ("spec.template.spec.nodeClassRef.name", "no EC2NodeClass 'absent'")),
+        ("Provisioner", ("spec.providerRef.name", "no AWSNodeTemplate 'absent'")),
+    ],
+)
+def test_a_pool_without_its_class_is_told_where_it_names_it(kind: str, expected: tuple[str, str]) -> None:
+    here = World()
+    here.cluster.add(pool("lost", kind=kind, node_class="absent"))
+    (warning,) = here.market().warnings
+    assert warning == ManifestWarning(
+        f"{kind}/lost", expected[0], f"{expected[1]}: create it, or name one there is (default)"
+    )
