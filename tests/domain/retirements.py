@@ -66,7 +66,7 @@ def retiring(**overrides: object) -> NodeClaim:
 
 def marked(**overrides: object) -> Node:
     """The node, Ready, as it is from the first step on."""
-    return node("n", taints=(DISRUPTED,), **overrides)
+    return node("n", taints=(DISRUPTED,), **overrides)  # type: ignore[arg-type]
 
 
 def view(of: Retirement, *pods: Pod, **overrides: object) -> View:
