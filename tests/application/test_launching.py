@@ -178,6 +178,10 @@ def test_a_class_hash_tells_classes_apart_and_not_the_order_of_tags() -> None:
     assert class_hash(one) != class_hash(node_class(tags={"a": "1"}))
 
 
+def test_moving_a_class_to_the_newer_kind_changes_no_hash() -> None:
+    assert class_hash(node_class(source="AWSNodeTemplate/default")) == class_hash(node_class())
+
+
 # ---- instances to claims ----
 
 

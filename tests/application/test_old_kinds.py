@@ -4,8 +4,9 @@ import pytest
 
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.nodeclasses import SelectorTerm
+from nodewright.domain.requirements import Requirements
 from tests.application.world import World, node_class
-from tests.builders import pool
+from tests.builders import pod, pool
 
 AL2 = {"ami_family": "AL2", "ami_terms": (SelectorTerm(alias="al2@latest"),), "source": "AWSNodeTemplate/old"}
 
@@ -51,3 +52,31 @@ def test_a_pool_without_its_class_is_told_where_it_names_it(kind: str, expected:
     assert warning == ManifestWarning(
         f"{kind}/lost", expected[0], f"{expected[1]}: create it, or name one there is (default)"
     )
+
+
+def test_an_instance_keeps_the_name_its_template_gives_it() -> None:
+    here = World()
+    here.cluster.add(
+        pool("old", ("team", "In", "a"), kind="Provisioner", node_class="old"),
+        node_class("old", **AL2, tags={"Name": "web"}),
+        pod(selector={"team": "a"}),
+    )
+    assert here.provision().launched == 1
+    here.join()
+    here.reconcile()
+    (instance,) = here.running
+    assert (instance.tags["Name"], instance.tags["karpenter.sh/nodepool"]) == ("web", "old")
+    (node,) = here.cluster.nodes.values()
+    assert node.labels["karpenter.sh/provisioner-name"] == node.labels["karpenter.sh/nodepool"] == "old"
+
+
+def test_a_pod_that_selects_a_provisioner_by_its_old_label_gets_a_node_that_carries_it() -> None:
+    here = World()
+    here.cluster.add(pool("old", kind="Provisioner"))
+    selector = {"karpenter.sh/provisioner-name": "old"}
+    terms = (Requirements.from_labels(selector),)
+    here.cluster.add(pod(terms=terms))
+    assert here.provision().launched == 1
+    (born,) = here.join()
+    assert selector.items() <= born.labels.items()
+    assert terms[0].admits(born.labels)

@@ -7,12 +7,12 @@ from nodewright.adapters.memory import InMemoryCluster, InMemoryFleet, InMemoryL
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.orders import UNREGISTERED
 from nodewright.application.ports import Instance
-from nodewright.application.registering import Registrar, is_initialized
+from nodewright.application.registering import Registrar, is_initialized, naming
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.nodes import Node
 from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import Taint
-from tests.application.world import CLUSTER, NOW, STACK
+from tests.application.world import CLUSTER, NOW, STACK, node_class
 from tests.builders import claim, node, resources, taint
 
 STARTUP = taint("cilium", effect="NoExecute")
@@ -46,9 +46,9 @@ class Yard:
                 each.instance_id, "x.s", "a", "on-demand", "running", "ami", NOW
             )
 
-    def advance(self) -> int:
+    def advance(self, named: frozenset[str] = frozenset()) -> int:
         registrar = Registrar(self.ledger, self.fleet, self.observer)
-        return registrar.advance(CLUSTER, self.cluster, self.claims, self.cluster.read().nodes)
+        return registrar.advance(CLUSTER, self.cluster, self.claims, self.cluster.read().nodes, named)
 
     @property
     def claims(self) -> tuple[NodeClaim, ...]:
@@ -80,6 +80,14 @@ def test_a_ready_node_is_registered_and_initialized_in_one_go() -> None:
     assert yard.fleet.instances["i-0"].tags == {"Name": "n-0", "karpenter.sh/nodeclaim": "c-0"}
     assert [name for _, name, _ in yard.observer.registrations] == ["n-0"]
     assert [name for _, name, _ in yard.observer.initializations] == ["n-0"]
+
+
+def test_an_instance_its_class_has_named_keeps_that_name() -> None:
+    yard = Yard(launched(node_class="mine"))
+    yard.cluster.add(joined())
+    node_classes = (node_class("mine", tags={"Name": "web", "team": "a"}), node_class("other", tags={"team": "a"}))
+    yard.advance(naming(node_classes))
+    assert yard.fleet.instances["i-0"].tags == {"karpenter.sh/nodeclaim": "c-0"}
 
 
 def test_a_node_that_is_not_ready_is_registered_first_and_initialized_later() -> None:

@@ -12,7 +12,7 @@ from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
 from nodewright.application.recounting import recount
-from nodewright.application.registering import Registrar
+from nodewright.application.registering import Registrar, naming
 from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod
@@ -62,7 +62,7 @@ class Reconcile:
         """Nodes that joined come first: they need no EC2, which may be throttled."""
         name, taken = connected.name, self.clock.now()
         state = self._read(connected, cluster)
-        moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes)
+        moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes, naming(state.node_classes))
         finished = self._finish(connected, state, taken)
         recount(name, self.ledger, self.observer)
         missed = self._wake_provision(connected, state, taken)

@@ -1,12 +1,13 @@
 """Nodes that joined, matched to their claims: registered, then initialized (karpenter-behaviour §7.6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.orders import UNREGISTERED
 from nodewright.application.ports import Cluster, Fleet, Ledger, Observer
 from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import INITIALIZED_LABEL, REGISTERED_LABEL, Node
 from nodewright.domain.quantities import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from nodewright.domain.taints import is_ephemeral
@@ -23,24 +24,36 @@ class Registrar:
     fleet: Fleet
     observer: Observer
 
-    def advance(self, cluster: str, kubernetes: Cluster, claims: Sequence[NodeClaim], nodes: Sequence[Node]) -> int:
-        """Register and initialise what can be; returns how many claims moved. One bad node stops no other."""
+    def advance(
+        self,
+        cluster: str,
+        kubernetes: Cluster,
+        claims: Sequence[NodeClaim],
+        nodes: Sequence[Node],
+        named: Collection[str] = (),
+    ) -> int:
+        """Register and initialise what can be; returns how many claims moved. One bad node stops no other.
+
+        `named`: classes that name their instances themselves.
+        """
         by_instance = {node.instance_id: node for node in nodes if node.instance_id}
         moved = 0
         for claim in claims:
             node = by_instance.get(claim.instance_id)
             if node is not None and claim.state is not ClaimState.GONE:
-                moved += self._one(cluster, kubernetes, claim, node)
+                tags = _tags(claim, node, keeps_name=claim.node_class in named)
+                moved += self._one(cluster, kubernetes, claim, node, tags)
         return moved
 
-    def _one(self, cluster: str, kubernetes: Cluster, claim: NodeClaim, node: Node) -> int:
+    def _one(self, cluster: str, kubernetes: Cluster, claim: NodeClaim, node: Node, tags: Mapping[str, str]) -> int:
         target = _target(claim, node)
         if not claim.state.precedes(target):
             return 0
         try:
             # The node first, the claim after: a run that dies between does the node again, which is harmless.
             kubernetes.register_node(node.name, missing_labels(claim, node, target), (UNREGISTERED,))
-            self._name(claim, node)
+            if claim.state.precedes(ClaimState.REGISTERED):
+                self.fleet.name(claim.instance_id, tags)
             self.ledger.save_claim(cluster, replace(claim, state=target, node_name=node.name))
         except (ConflictError, NotFoundError, RefusedError) as error:
             self.observer.problem(cluster, "register", f"{node.name}: {error}; the next run tries again")
@@ -48,15 +61,22 @@ class Registrar:
         self._announce(cluster, claim, node, target)
         return 1
 
-    def _name(self, claim: NodeClaim, node: Node) -> None:
-        if claim.state.precedes(ClaimState.REGISTERED):
-            self.fleet.name(claim.instance_id, {"Name": node.name, "karpenter.sh/nodeclaim": claim.id})
-
     def _announce(self, cluster: str, claim: NodeClaim, node: Node, target: ClaimState) -> None:
         if claim.state.precedes(ClaimState.REGISTERED):
             self.observer.registered(cluster, node.name, claim)
         if target is ClaimState.INITIALIZED:
             self.observer.initialized(cluster, node.name, claim)
+
+
+def naming(node_classes: Iterable[NodeClass]) -> frozenset[str]:
+    """Classes whose own tags name their instances: that name stays (karpenter-behaviour §7.3)."""
+    return frozenset(node_class.name for node_class in node_classes if "Name" in node_class.tags)
+
+
+def _tags(claim: NodeClaim, node: Node, *, keeps_name: bool) -> dict[str, str]:
+    """What is known of an instance once it has a node."""
+    named = {} if keeps_name else {"Name": node.name}
+    return {**named, "karpenter.sh/nodeclaim": claim.id}
 
 
 def _target(claim: NodeClaim, node: Node) -> ClaimState:

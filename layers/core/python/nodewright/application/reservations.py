@@ -104,8 +104,9 @@ def decode_request(text: str) -> FleetRequest:
 
 
 def class_hash(node_class: NodeClass) -> str:
-    """Of all that makes an instance; a claim of another hash has drifted."""
-    return hashlib.sha256(msgspec.json.encode(node_class, order="sorted")).hexdigest()[:16]
+    """Of all that makes an instance; a claim of another hash has drifted. Which kind the manifest is of makes none."""
+    made = replace(node_class, source="", terminating=False)
+    return hashlib.sha256(msgspec.json.encode(made, order="sorted")).hexdigest()[:16]
 
 
 def _largest(each: Iterable[Resources]) -> Resources:
