@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from nodewright.application.errors import NotFoundError
+from nodewright.application.errors import NotFoundError, OutsideError
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.nodes import Node
-from nodewright.domain.pools import NodePool
 from nodewright.domain.retiring import begin
 
 _JOINED = frozenset({ClaimState.REGISTERED, ClaimState.INITIALIZED})
@@ -20,23 +19,24 @@ class NodeDeletions:
 
     starts: RetirementStarts
 
-    def follow(
-        self,
-        cluster: str,
-        claims: Sequence[NodeClaim],
-        nodes: Sequence[Node],
-        pools: Sequence[NodePool],
-        now: datetime,
-    ) -> int:
+    def follow(self, cluster: str, claims: Sequence[NodeClaim], nodes: Sequence[Node], now: datetime) -> int:
         """Start a retirement for each claim whose Node is being deleted, or is gone; returns how many.
 
         The claims must have been read before the nodes: one that registered in between would else look deleted.
+        One claim's trouble stops no other; the first is raised afterwards.
         """
-        grace = {pool.name: pool.termination_grace_period for pool in pools}
-        deleted = _deleted(claims, {node.instance_id: node for node in nodes if node.instance_id})
-        return sum(self._start(cluster, claim, grace.get(claim.pool), now) for claim in deleted)
+        started, trouble = 0, list[OutsideError]()
+        for claim in _deleted(claims, {node.instance_id: node for node in nodes if node.instance_id}):
+            try:
+                started += self._start(cluster, claim, now)
+            except OutsideError as error:
+                trouble.append(error)
+        if trouble:
+            raise trouble[0]
+        return started
 
-    def _start(self, cluster: str, claim: NodeClaim, grace: timedelta | None, now: datetime) -> int:
+    def _start(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
+        grace = claim.termination_grace_period
         deadline = None if grace is None else now + grace
         try:
             stored = self.starts.force(
