@@ -81,9 +81,9 @@ class WorkQueue(Construct):
             enforce_ssl=True,
         )
 
-    def wakes(self, woken: VerbFunction) -> None:
-        """One message a run: each has the function's whole time, and all run side by side."""
-        woken.function.add_event_source(SqsEventSource(self.queue, batch_size=1, report_batch_item_failures=True))
+    def wakes(self, woken: VerbFunction, *, at_once: int = 1) -> None:
+        """`at_once` messages a run share the function's time; one alone has all of it."""
+        woken.function.add_event_source(SqsEventSource(self.queue, batch_size=at_once, report_batch_item_failures=True))
 
 
 class Schedules(Construct):

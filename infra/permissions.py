@@ -11,6 +11,8 @@ from infra.nodes import profile_path
 
 #: What cluster state takes. A transaction is authorised as its parts.
 _STATE = ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
+#: What marking claims and offerings takes; nothing is ever removed.
+_MARKING = ("GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem")
 #: What storing a catalogue takes: a head, its chunks, and the old chunks to clear away.
 _CATALOGUE = ("GetItem", "Query", "PutItem", "BatchWriteItem")
 
@@ -57,6 +59,15 @@ def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
     ]
 
 
+def interrupt(estate: Estate) -> list[iam.PolicyStatement]:
+    """Marks claims as retiring and offerings as short, and wakes who does something about it; ends nothing itself."""
+    return [
+        may.items(estate.table, _MARKING),
+        may.send(estate.provision_queue, estate.reconcile_queue, estate.retire_queue),
+        may.look_up("Instances"),
+    ]
+
+
 def retire(estate: Estate) -> list[iam.PolicyStatement]:
     """Takes one step of a node's way out, and sends itself on; ends ours alone."""
     return [
@@ -90,6 +101,7 @@ def _launch(estate: Estate) -> list[iam.PolicyStatement]:
 
 
 PERMISSIONS: Mapping[str, Callable[[Estate], list[iam.PolicyStatement]]] = {
+    "interrupt": interrupt,
     "notify": notify,
     "provision": provision,
     "reconcile": reconcile,

@@ -6,12 +6,16 @@ from constructs import Construct
 from infra.api import WebhookApi
 from infra.events import HintQueue, Schedules, WorkQueue
 from infra.functions import VERBS, Layers, VerbFunction, environment
+from infra.interruptions import InterruptionRules
 from infra.monitoring import Monitoring
 from infra.nodes import Nodes
 from infra.options import Options
 from infra.permissions import PERMISSIONS, Estate
 from infra.state import State
 from infra.statements import STACK_TAG
+
+#: EC2 takes back many instances in one moment; each event is a few short calls.
+EVENTS_AT_ONCE = 10
 
 
 class NodewrightStack(Stack):
@@ -31,6 +35,9 @@ class NodewrightStack(Stack):
         self.nodes = Nodes(self, "Nodes", stack_id=self.stack_tag)
         self.hints = {verb: self._hint_queue(verb) for verb in ("provision", "reconcile")}
         self.retire = WorkQueue(self, "RetireWork", name=f"{self.stack_tag}-retire", timeout_seconds=_timeout("retire"))
+        self.interrupt = WorkQueue(
+            self, "InterruptWork", name=f"{self.stack_tag}-interrupt", timeout_seconds=_timeout("interrupt")
+        )
         self.functions = self._functions(options)
         self._wake()
         self._outputs()
@@ -78,6 +85,8 @@ class NodewrightStack(Stack):
         for verb, hints in self.hints.items():
             hints.wakes(self.functions[verb])
         self.retire.wakes(self.functions["retire"])
+        self.interrupt.wakes(self.functions["interrupt"], at_once=EVENTS_AT_ONCE)
+        InterruptionRules(self, "Interruptions", queue=self.interrupt.queue)
         Schedules(self, "Schedules", tick=self.functions["tick"], refresh=self.functions["refresh"])
         self.webhook = WebhookApi(self, "Webhook", name=self.stack_tag, notify=self.functions["notify"])
         Monitoring(
@@ -86,7 +95,7 @@ class NodewrightStack(Stack):
             name=self.stack_tag,
             functions=list(self.functions.values()),
             queues=list(self.hints.values()),
-            works=[self.retire],
+            works=[self.retire, self.interrupt],
         )
 
     def _outputs(self) -> None:
@@ -97,6 +106,7 @@ class NodewrightStack(Stack):
             "TableName": self.state.table.table_name,
             "ProvisionQueueUrl": self.hints["provision"].queue.queue_url,
             "ReconcileQueueUrl": self.hints["reconcile"].queue.queue_url,
+            "InterruptQueueUrl": self.interrupt.queue.queue_url,
             "RetireQueueUrl": self.retire.queue.queue_url,
             "NodeRoleName": self.nodes.role.role_name,
             "NodeRoleArn": self.nodes.role.role_arn,
@@ -104,6 +114,7 @@ class NodewrightStack(Stack):
             "RefreshFunctionName": self.functions["refresh"].function.function_name,
             "ProvisionRoleArn": self.functions["provision"].role.role_arn,
             "ReconcileRoleArn": self.functions["reconcile"].role.role_arn,
+            "InterruptRoleArn": self.functions["interrupt"].role.role_arn,
             "RetireRoleArn": self.functions["retire"].role.role_arn,
         }
         for name, value in outputs.items():

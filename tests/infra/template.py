@@ -19,6 +19,7 @@ _ARNS = {
     "AWS::SQS::Queue": "arn:aws:sqs:eu-west-1:123456789012:{}",
     "AWS::IAM::Role": "arn:aws:iam::123456789012:role/{}",
     "AWS::Lambda::Function": "arn:aws:lambda:eu-west-1:123456789012:function:{}",
+    "AWS::Events::Rule": "arn:aws:events:eu-west-1:123456789012:rule/{}",
     "AWS::Logs::LogGroup": "arn:aws:logs:eu-west-1:123456789012:log-group:{}:*",
 }
 

@@ -11,7 +11,7 @@ import pytest
 from tests.infra.template import Json, Template, mapping, sequence, text
 
 REFERENCE = json.loads((resources.files("cfnlint.data.AdditionalSpecs") / "Policies.json").read_text())
-VERBS = ["notify", "provision", "reconcile", "refresh", "retire", "tick"]
+VERBS = ["interrupt", "notify", "provision", "reconcile", "refresh", "retire", "tick"]
 OUR_TAG = "nodewright.dev/stack"
 
 
@@ -116,7 +116,7 @@ def test_launches_make_only_what_is_tagged_ours_from_templates_that_are(template
     }
 
 
-@pytest.mark.parametrize("verb", ["notify", "refresh", "tick"])
+@pytest.mark.parametrize("verb", ["interrupt", "notify", "refresh", "tick"])
 def test_the_others_change_nothing_in_ec2_or_iam(template: Template, verb: str) -> None:
     changing = [
         action
@@ -157,6 +157,14 @@ def test_tick_lists_clusters_and_hints_at_reconcile_only(template: Template) -> 
     assert "Reconcile" in sending.resources[0]
 
 
+def test_interrupt_marks_and_wakes_but_ends_nothing(template: Template) -> None:
+    allowed = _beside_logs(template, "interrupt")
+    assert "ec2:DescribeInstances" in allowed
+    assert not [each for each in allowed if "Delete" in each and each.startswith("dynamodb:")]
+    (sending,) = [each for each in of_verb(template, "interrupt") if "sqs:SendMessage" in each.actions]
+    assert len(sending.resources) == 3
+
+
 def test_retire_ends_instances_and_makes_none(template: Template) -> None:
     assert {each for each in _beside_logs(template, "retire") if each.startswith(("ec2:", "iam:", "sqs:Send"))} == {
         "ec2:DescribeInstances",
@@ -187,7 +195,7 @@ def test_a_function_writes_its_own_log_and_no_other(template: Template, verb: st
     assert writing.resources == (f"arn:aws:logs:eu-west-1:123456789012:log-group:{log}:*",)
 
 
-@pytest.mark.parametrize("verb", ["provision", "reconcile", "retire"])
+@pytest.mark.parametrize("verb", ["interrupt", "provision", "reconcile", "retire"])
 def test_a_function_empties_only_its_own_queue(template: Template, verb: str) -> None:
     (receiving,) = [each for each in of_verb(template, verb) if "sqs:ReceiveMessage" in each.actions]
 
@@ -198,10 +206,10 @@ def test_a_function_empties_only_its_own_queue(template: Template, verb: str) ->
 def test_queues_refuse_whatever_is_not_encrypted_on_the_way(template: Template) -> None:
     policies = template.of("AWS::SQS::QueuePolicy").values()
 
-    assert len(policies) == 4
+    assert len(policies) == 6
     for policy in policies:
-        (statement,) = [mapping(each) for each in sequence(mapping(policy["PolicyDocument"])["Statement"])]
-        assert statement["Effect"] == "Deny"
+        said = [mapping(each) for each in sequence(mapping(policy["PolicyDocument"])["Statement"])]
+        (statement,) = [each for each in said if each["Effect"] == "Deny"]
         assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 

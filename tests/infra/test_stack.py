@@ -4,11 +4,14 @@ from pathlib import Path
 import pytest
 
 from nodewright.application.refresh import PARTS
+from nodewright.domain.interruption import EVENTS, Event
 from nodewright.settings import Settings
-from tests.infra.template import Template, mapping, sequence, text
+from sandbox.lambdas.event_pattern import matches
+from tests.events.samples import NAMES, sample
+from tests.infra.template import Json, Template, mapping, sequence, text
 
 ROOT = Path(__file__).parents[2]
-VERBS = ["notify", "provision", "reconcile", "refresh", "retire", "tick"]
+VERBS = ["interrupt", "notify", "provision", "reconcile", "refresh", "retire", "tick"]
 
 
 def test_cdk_nag_has_nothing_to_say(template: Template) -> None:
@@ -58,6 +61,7 @@ def test_every_function_runs_its_handler_on_arm_with_both_layers(template: Templ
 @pytest.mark.parametrize(
     ("verb", "timeout", "memory"),
     [
+        ("interrupt", 30, 512),
         ("notify", 3, 256),
         ("provision", 90, 3072),
         ("reconcile", 60, 1024),
@@ -122,26 +126,27 @@ def test_hint_queues_coalesce_per_cluster_and_forget_soon(template: Template, ve
     assert "RedrivePolicy" not in queue
 
 
-def test_turns_of_retirements_come_again_and_end_where_somebody_looks(template: Template) -> None:
+@pytest.mark.parametrize("verb", ["interrupt", "retire"])
+def test_work_that_failed_comes_again_and_ends_where_somebody_looks(template: Template, verb: str) -> None:
     queues = {text(each["QueueName"]): each for each in template.of("AWS::SQS::Queue").values()}
-    queue, dead = queues["Nodewright-retire"], queues["Nodewright-retire-dead"]
+    queue, dead = queues[f"Nodewright-{verb}"], queues[f"Nodewright-{verb}-dead"]
 
     assert "FifoQueue" not in queue
-    assert queue["VisibilityTimeout"] == int(str(template.function("retire")["Timeout"])) + 10
+    assert queue["VisibilityTimeout"] == int(str(template.function(verb)["Timeout"])) + 10
     assert queue["MessageRetentionPeriod"] == 4 * 24 * 3600
     assert mapping(queue["RedrivePolicy"])["maxReceiveCount"] == 5
-    assert "RetireWorkDead" in text(mapping(queue["RedrivePolicy"])["deadLetterTargetArn"])
+    assert f"{verb.capitalize()}WorkDead" in text(mapping(queue["RedrivePolicy"])["deadLetterTargetArn"])
     assert dead["MessageRetentionPeriod"] == 14 * 24 * 3600
     assert "RedrivePolicy" not in dead
     assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
 
 
-def test_queues_wake_their_functions_one_message_at_a_time(template: Template) -> None:
+def test_queues_wake_their_functions_one_message_at_a_time_but_events_come_in_tens(template: Template) -> None:
     mappings = template.of("AWS::Lambda::EventSourceMapping").values()
 
-    assert len(mappings) == 3
+    assert len(mappings) == 4
     for each in mappings:
-        assert each["BatchSize"] == 1
+        assert each["BatchSize"] == (10 if "Interrupt" in text(each["EventSourceArn"]) else 1)
         assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
@@ -165,12 +170,42 @@ def test_the_access_log_never_shows_the_token(template: Template) -> None:
 
 def test_a_tick_comes_each_minute_and_is_never_repeated(template: Template) -> None:
     (tick,) = [
-        each for each in template.of("AWS::Events::Rule").values() if each["ScheduleExpression"] == "rate(1 minute)"
+        each for each in template.of("AWS::Events::Rule").values() if each.get("ScheduleExpression") == "rate(1 minute)"
     ]
 
     (target,) = sequence(tick["Targets"])
     assert mapping(target)["Arn"] == _arn(template, "tick")
     assert mapping(target)["RetryPolicy"] == {"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0}
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_a_rule_lets_each_kind_of_event_through_to_interrupt(template: Template, event: Event) -> None:
+    """As EventBridge matches: the sample of the kind, and no other's."""
+    (rule,) = [each for name, each in template.of("AWS::Events::Rule").items() if event.name in name]
+
+    passed = [name for name in NAMES if matches(mapping(rule["EventPattern"]), sample(name))]
+    assert passed == [event.name]
+    (target,) = sequence(rule["Targets"])
+    assert "InterruptWorkQueue" in text(mapping(target)["Arn"])
+
+
+def test_no_rule_listens_to_anything_else(template: Template) -> None:
+    listening = [each for each in template.of("AWS::Events::Rule").values() if "EventPattern" in each]
+
+    assert len(listening) == len(EVENTS)
+
+
+def test_only_those_rules_may_put_events_on_interrupts_queue(template: Template) -> None:
+    letting: list[dict[str, Json]] = []
+    for policy in template.of("AWS::SQS::QueuePolicy").values():
+        statements = [mapping(each) for each in sequence(mapping(policy["PolicyDocument"])["Statement"])]
+        letting += [each for each in statements if each["Effect"] == "Allow"]
+
+    assert len(letting) == len(EVENTS)
+    for statement in letting:
+        assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+        assert statement["Action"] == "sqs:SendMessage" or "sqs:SendMessage" in sequence(statement["Action"])
+        assert "Interruptions" in str(statement["Condition"])
 
 
 def test_everything_is_refreshed_by_some_schedule(template: Template) -> None:
@@ -216,6 +251,8 @@ def test_outputs_keep_the_names_that_others_read(template: Template) -> None:
         "ReconcileQueueUrl",
         "ReconcileRoleArn",
         "RefreshFunctionName",
+        "InterruptQueueUrl",
+        "InterruptRoleArn",
         "RetireQueueUrl",
         "RetireRoleArn",
         "StackId",
@@ -229,8 +266,8 @@ def test_two_alarms_watch_each_function_one_each_dead_letter_queue_and_none_a_hi
     queues = [each for each in alarms if each["Namespace"] == "AWS/SQS"]
 
     assert len(functions) == 2 * len(VERBS)
-    (dimension,) = [mapping(one) for each in queues for one in sequence(each["Dimensions"])]
-    assert "RetireWorkDead" in text(dimension["Value"])
+    watched = " ".join(text(mapping(one)["Value"]) for each in queues for one in sequence(each["Dimensions"]))
+    assert (len(queues), "RetireWorkDead" in watched, "InterruptWorkDead" in watched) == (2, True, True)
     assert len(alarms) == len(functions) + len(queues)
 
 

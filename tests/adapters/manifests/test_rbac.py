@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from nodewright.adapters.manifests.rbac import PROVISION_GROUP, RECONCILE_GROUP, rbac
+from nodewright.adapters.manifests.rbac import INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP, rbac
 
 
 def objects(kind: str) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def allowed(group: str) -> set[tuple[str, str, str]]:
     }
 
 
-@pytest.mark.parametrize("group", [PROVISION_GROUP, RECONCILE_GROUP])
+@pytest.mark.parametrize("group", [INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP])
 def test_each_group_is_bound_to_its_own_role(group: str) -> None:
     binding = objects("ClusterRoleBinding")[group]
     assert binding["roleRef"]["name"] == group
@@ -38,7 +38,7 @@ def test_only_reconcile_may_change_nodes_and_only_provision_speaks() -> None:
     }
 
 
-@pytest.mark.parametrize("group", [PROVISION_GROUP, RECONCILE_GROUP])
+@pytest.mark.parametrize("group", [INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP])
 def test_pools_and_classes_of_every_generation_may_be_read(group: str) -> None:
     for api_group, resource in (
         ("karpenter.sh", "nodepools"),
@@ -47,6 +47,16 @@ def test_pools_and_classes_of_every_generation_may_be_read(group: str) -> None:
         ("karpenter.k8s.aws", "awsnodetemplates"),
     ):
         assert {(api_group, resource, "get"), (api_group, resource, "list")} <= allowed(group)
+
+
+def test_interrupt_reads_how_nodes_are_configured_and_nothing_else() -> None:
+    assert {resource for _, resource, _ in allowed(INTERRUPT_GROUP)} == {
+        "nodepools",
+        "provisioners",
+        "ec2nodeclasses",
+        "awsnodetemplates",
+    }
+    assert {verb for _, _, verb in allowed(INTERRUPT_GROUP)} == {"get", "list"}
 
 
 def test_nobody_may_read_secrets_or_everything() -> None:

@@ -109,6 +109,7 @@ def _facts(outputs: Mapping[str, str], webhook_url: str, node_roles: Sequence[st
             "nodewright:provision": outputs["ProvisionRoleArn"],
             "nodewright:reconcile": outputs["ReconcileRoleArn"],
             "nodewright:retire": outputs["RetireRoleArn"],
+            "nodewright:interrupt": outputs["InterruptRoleArn"],
         },
         node_role_arns=(outputs["NodeRoleArn"], *node_roles),
     )

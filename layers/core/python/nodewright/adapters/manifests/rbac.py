@@ -11,13 +11,17 @@ Manifest = Mapping[str, object]
 PROVISION_GROUP: Final = "nodewright:provision"
 RECONCILE_GROUP: Final = "nodewright:reconcile"
 RETIRE_GROUP: Final = "nodewright:retire"
+INTERRUPT_GROUP: Final = "nodewright:interrupt"
 
 _READ: Final = ("get", "list")
+_CONFIGURATION: Final[tuple[Manifest, ...]] = (
+    {"apiGroups": ["karpenter.sh"], "resources": ["nodepools", "provisioners"], "verbs": list(_READ)},
+    {"apiGroups": ["karpenter.k8s.aws"], "resources": ["ec2nodeclasses", "awsnodetemplates"], "verbs": list(_READ)},
+)
 _SNAPSHOT: Final[tuple[Manifest, ...]] = (
     {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": list(_READ)},
     {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
-    {"apiGroups": ["karpenter.sh"], "resources": ["nodepools", "provisioners"], "verbs": list(_READ)},
-    {"apiGroups": ["karpenter.k8s.aws"], "resources": ["ec2nodeclasses", "awsnodetemplates"], "verbs": list(_READ)},
+    *_CONFIGURATION,
 )
 _EVENTS: Final[Manifest] = {
     "apiGroups": ["events.k8s.io"],
@@ -42,6 +46,7 @@ def rbac() -> tuple[Manifest, ...]:
         *_granted(PROVISION_GROUP, (*_SNAPSHOT, _EVENTS)),
         *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES)),
         *_granted(RETIRE_GROUP, (*_RETIRE, _EVENTS)),
+        *_granted(INTERRUPT_GROUP, _CONFIGURATION),
     )
 
 
