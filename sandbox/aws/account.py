@@ -1,4 +1,4 @@
-"""Builds the account a manifest was written for: subnets with its ids, groups with its tags, its node role."""
+"""Builds the account that manifests were written for: subnets with their ids, groups with their tags, node roles."""
 
 import ipaddress
 import json
@@ -38,12 +38,27 @@ class SecurityGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRole:
+    """A role nodes may have, and the instance profile that gives it to them."""
+
+    name: str
+    profile: str
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
-    """What must be there before the first node."""
+    """What must be there before the first node; `+` puts what two need into one."""
 
     subnets: tuple[Subnet, ...]
     security_groups: tuple[SecurityGroup, ...]
-    node_role: str
+    node_roles: tuple[NodeRole, ...]
+
+    def __add__(self, other: "Account") -> "Account":
+        return Account(
+            self.subnets + other.subnets,
+            self.security_groups + other.security_groups,
+            self.node_roles + other.node_roles,
+        )
 
     @classmethod
     def for_seed_one(cls) -> "Account":
@@ -54,7 +69,23 @@ class Account:
                 Subnet("subnet-02aaaaaaaaaaaaaaa", "ap-northeast-2b"),
             ),
             security_groups=(SecurityGroup("my-cluster-node", {"kubernetes.io/cluster/my-cluster": "owned"}),),
-            node_role="AmazonEKSNodeRole",
+            node_roles=(NodeRole("AmazonEKSNodeRole", "AmazonEKSNodeRole"),),
+        )
+
+    @classmethod
+    def for_seed_two(cls) -> "Account":
+        """The account of the second seed's Provisioners and AWSNodeTemplates, prepared as its post says."""
+        found = {"karpenter.sh/discovery": "my-cluster"}
+        return cls(
+            subnets=(
+                Subnet("subnet-03aaaaaaaaaaaaaaa", "ap-northeast-2a", {"Name": "subnet-private-a", **found}),
+                Subnet("subnet-04aaaaaaaaaaaaaaa", "ap-northeast-2c", {"Name": "subnet-private-c", **found}),
+            ),
+            security_groups=(
+                SecurityGroup("eks-cluster-sg-my-cluster", found),
+                SecurityGroup("devops", {"karpenter.sh/discovery": "devops"}),
+            ),
+            node_roles=(NodeRole("KarpenterNodeRole-my-cluster", "KarpenterNodeInstanceProfile-my-cluster"),),
         )
 
     def build(self, aws: SandboxAws) -> "BuiltAccount":
@@ -65,16 +96,16 @@ class Account:
         for subnet, block in zip(self.subnets, blocks, strict=False):
             build_subnet(aws, vpc_id, subnet, str(block))
         groups = {one.name: build_security_group(aws, vpc_id, one) for one in self.security_groups}
-        return BuiltAccount(vpc_id, groups, build_node_role(aws, self.node_role))
+        return BuiltAccount(vpc_id, groups, tuple(build_node_role(aws, role) for role in self.node_roles))
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltAccount:
-    """Ids of what AWS named itself: the VPC, security groups by name, the node role's ARN."""
+    """Ids of what AWS named itself: the VPC, security groups by name, ARNs of the node roles."""
 
     vpc_id: str
     security_groups: Mapping[str, str]
-    node_role_arn: str
+    node_role_arns: tuple[str, ...]
 
 
 def build_subnet(aws: SandboxAws, vpc_id: str, subnet: Subnet, block: str) -> None:
@@ -97,13 +128,13 @@ def build_security_group(aws: SandboxAws, vpc_id: str, group: SecurityGroup) -> 
     return str(created["GroupId"])
 
 
-def build_node_role(aws: SandboxAws, name: str) -> str:
-    """Make the role and an instance profile of the same name; the role's ARN."""
+def build_node_role(aws: SandboxAws, role: NodeRole) -> str:
+    """Make the role and its instance profile; the role's ARN."""
     iam = aws.client("iam")
-    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(EC2_TRUST))["Role"]
-    iam.create_instance_profile(InstanceProfileName=name)
-    iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
-    return str(role["Arn"])
+    made = iam.create_role(RoleName=role.name, AssumeRolePolicyDocument=json.dumps(EC2_TRUST))["Role"]
+    iam.create_instance_profile(InstanceProfileName=role.profile)
+    iam.add_role_to_instance_profile(InstanceProfileName=role.profile, RoleName=role.name)
+    return str(made["Arn"])
 
 
 def _tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:

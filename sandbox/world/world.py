@@ -49,7 +49,7 @@ class World:
     ) -> None:
         self.boot_seconds = boot_seconds
         self._speed = speed
-        self._account = account or Account.for_seed_one()
+        self._account = account or Account.for_seed_one() + Account.for_seed_two()
         self._say = say
         self._stack = contextlib.ExitStack()
         self._connection: Object | None = None
@@ -89,8 +89,7 @@ class World:
             self.lambdas.api_url,
             "--webhook-ca",
             str(self._folder / "webhook-ca.pem"),
-            "--node-role",
-            self.account.node_role_arn,
+            *(argument for arn in self.account.node_role_arns for argument in ("--node-role", arn)),
         )
 
     def cli(self, *arguments: str) -> str:
@@ -159,7 +158,7 @@ class World:
         self._checkpoint()
 
     def _context(self) -> dict[str, str]:
-        return {"nodeRoles": self._account.node_role, "retainState": "false"}
+        return {"nodeRoles": ",".join(role.name for role in self._account.node_roles), "retainState": "false"}
 
     def _prepare_account(self) -> None:
         self.account = self._account.build(self.aws)
