@@ -8,7 +8,7 @@ export UV
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export NODE_NO_WARNINGS := 1
 
-.PHONY: help setup demo sandbox test check format synth deploy bench clean
+.PHONY: help setup demo sandbox test test-all check format synth deploy bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ sandbox: setup ## the same, left running with a kubeconfig to play with
 
 test: setup ## every test, those on the real control plane included
 	@python -m pytest
+
+test-all: setup ## the same, with the whole crash matrix and 2,000 seeds of the harness
+	@NODEWRIGHT_CELLS=all NODEWRIGHT_SEEDS=2000 python -m pytest
 
 check: setup ## format, lint, types, import contracts, synth
 	@ruff format --check . && ruff check .

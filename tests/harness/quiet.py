@@ -1,0 +1,72 @@
+"""What must hold once nothing happens any more."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nodewright.adapters.memory.control_plane import waiting
+from nodewright.application.orders import UNREGISTERED
+from nodewright.domain.claims import ClaimState
+from nodewright.domain.nodes import NODE_POOL_LABEL
+from nodewright.domain.retirement import DISRUPTED, EXCLUDED
+from nodewright.domain.usage import usage_of
+from tests.application.world import CLUSTER
+
+if TYPE_CHECKING:
+    from tests.harness.world import World
+
+
+def unfinished(world: "World", may_wait: int) -> list[str]:
+    """Everything that isn't as it should be; `may_wait` pods need no node."""
+    return [*_claims(world), *_nodes(world), *_pods(world, may_wait), *_table(world)]
+
+
+def _claims(world: "World") -> Iterator[str]:
+    claims = world.ledger.claims(CLUSTER)
+    alive = {instance.id for instance in world.alive}
+    owned = [claim.instance_id for claim in claims if claim.instance_id]
+    for claim in claims:
+        if claim.state is not ClaimState.INITIALIZED:
+            yield f"claim {claim.id} is {claim.state}"
+        if claim.instance_id not in alive:
+            yield f"claim {claim.id} has no living instance ({claim.instance_id or 'none'})"
+        if claim.retirement is not None:
+            yield f"claim {claim.id} is still retiring: {claim.retirement.reason}, {claim.retirement.step}"
+        if claim.instance_id and world.ledger.owner(claim.instance_id) != (CLUSTER, claim.id):
+            yield f"instance {claim.instance_id} isn't owned by its claim {claim.id}"
+    if len(owned) != len(set(owned)):
+        yield f"one instance has two claims: {sorted(owned)}"
+    for instance_id in sorted(alive - set(owned)):
+        yield f"instance {instance_id} has no claim"
+
+
+def _nodes(world: "World") -> Iterator[str]:
+    alive = {instance.id: instance for instance in world.alive}
+    ours = [node for node in world.cluster.nodes.values() if NODE_POOL_LABEL in node.labels]
+    for node in ours:
+        if node.instance_id not in alive:
+            yield f"node {node.name} has no living instance"
+        marks = [str(t) for t in node.taints if t in {DISRUPTED, UNREGISTERED}] + [EXCLUDED] * (EXCLUDED in node.labels)
+        if marks:
+            yield f"node {node.name} still carries {', '.join(marks)}"
+    for instance_id in sorted(set(alive) - {node.instance_id for node in ours}):
+        yield f"instance {instance_id} is no node"
+
+
+def _pods(world: "World", may_wait: int) -> Iterator[str]:
+    left = waiting(world.cluster)
+    if len(left) > may_wait:
+        yield f"{len(left)} pods wait, {may_wait} may: {', '.join(str(pod.key) for pod in left[:5])}"
+    for pod in world.cluster.pods.values():
+        if pod.node_name and pod.node_name not in world.cluster.nodes:
+            yield f"{pod.key} is on {pod.node_name}, which is no more"
+
+
+def _table(world: "World") -> Iterator[str]:
+    for record in world.ledger.launches(CLUSTER):
+        yield f"launch {record.id} isn't settled"
+    for queue, name in ((world.retire_queue, "retire"), (world.interrupt_queue, "interrupt")):
+        for message in queue.dead_letters:
+            yield f"dead letter of {name}: {message.body}"
+    counted, real = dict(world.ledger.usage(CLUSTER)), dict(usage_of(world.ledger.claims(CLUSTER)))
+    if counted != real:
+        yield f"usage is counted as {counted}, and is {real}"

@@ -1,0 +1,117 @@
+"""What happens in a world before anything goes wrong in it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+from nodewright.adapters.memory.control_plane import Deployment
+from nodewright.domain.limits import NODES
+from nodewright.domain.quantities import Resources
+from tests.builders import daemon_set, pod, pool, resources
+
+if TYPE_CHECKING:
+    from tests.harness.world import World
+
+MINUTE = timedelta(minutes=1)
+CPU = "karpenter.k8s.aws/instance-cpu"
+SPOT_IS_OUT = ("m5.large", "m5.xlarge", "m6g.large", "c5.large")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A story; `lasts` is when its own events are over."""
+
+    name: str
+    play: Callable[["World"], None]
+    lasts: timedelta = MINUTE
+    may_wait: int = 0
+    """Pods that limits or shortage keep from having a node."""
+    spare: int = 0
+    """Instances that a fault may cost beyond those of the undisturbed run, for the reason the scenario gives."""
+    patience: timedelta = timedelta(minutes=30)
+    """By when, after its own events, everything must be as it should be."""
+
+
+def deployment(name: str, replicas: int, **of: object) -> Deployment:
+    return Deployment(name, replicas, pod(name, labels={"app": name}, **of))  # type: ignore[arg-type]
+
+
+def _from_zero(world: "World") -> None:
+    world.cluster.add(pool())
+    world.cluster.daemon_sets = (daemon_set("agent", cpu="100m"),)
+    world.plane.deploy(deployment("web", 4, cpu="800m"))
+    world.plane.deploy(deployment("large", 1, cpu="6"))
+
+
+def _two_pools_with_limits(world: "World") -> None:
+    """Twelve nodes of two cores would be wanted; the pools allow two and three."""
+    small = (CPU, "In", "2")
+    world.cluster.add(
+        pool("first", small, weight=10, limits=resources(cpu=4)),
+        pool("second", small, limits=Resources({NODES: 3})),
+    )
+    world.plane.deploy(deployment("web", 6, cpu="1500m"))
+
+
+def _no_capacity(world: "World") -> None:
+    world.cluster.add(pool("default", (CPU, "In", "2")))
+    world.fleet.room = {(name, zone, "spot"): 0 for name in SPOT_IS_OUT for zone in ("us-east-1a", "us-east-1b")}
+    world.plane.deploy(deployment("web", 3, cpu="1500m"))
+
+
+def _two_planners(world: "World") -> None:
+    """A second run begins at any moment of the first, as after a visibility timeout that came too early."""
+    world.cluster.add(pool("default", (CPU, "In", "2")))
+    world.plane.deploy(deployment("web", 3, cpu="1500m"))
+    for milliseconds in (1085, 1090, 1105, 1120):
+        world.timeline.after(timedelta(milliseconds=milliseconds), partial(_provision, world))
+
+
+def _provision(world: "World") -> None:
+    world.invoke("provision", world.message('{"cluster": "prod", "urgent": true}'))
+
+
+def _more_and_more(world: "World") -> None:
+    """Pods come while the nodes of the first ones are being launched and are joining."""
+    world.cluster.add(pool("default", (CPU, "In", "2", "4")))
+    for number, seconds in enumerate((0, 2, 20, 40)):
+        app = deployment(f"web-{number}", 2, cpu="800m")
+        world.timeline.after(timedelta(seconds=seconds), partial(world.plane.deploy, app))
+
+
+def drawn(seed: int) -> Scenario:
+    """Whatever comes: applications come, grow, shrink and go, pools have limits or none, offerings run out."""
+    return Scenario(f"drawn {seed}", lambda world: _drawn(world, Random(f"story {seed}")), 12 * MINUTE)
+
+
+def _drawn(world: "World", chance: Random) -> None:
+    limits = chance.choice([None, None, resources(cpu=8), resources(cpu=24, memory="96Gi")])
+    world.cluster.add(
+        pool("first", (CPU, "In", *chance.choice([("2",), ("2", "4"), ("4", "8")])), weight=10, limits=limits)
+    )
+    world.cluster.add(pool("second"))
+    if chance.random() < 0.3:
+        world.cluster.daemon_sets = (daemon_set("agent", cpu="100m"),)
+    short = chance.sample(sorted(world.fleet.prices), chance.randrange(8))
+    world.fleet.room = {offering: chance.randrange(2) for offering in short}
+    for number in range(chance.randint(1, 4)):
+        cpu = chance.choice(["250m", "800m", "1500m", "3", "6"])
+        app = deployment(f"app-{number}", chance.randint(1, 6), cpu=cpu)
+        for _ in range(chance.randint(1, 3)):
+            seconds = timedelta(seconds=chance.uniform(0, 600))
+            world.timeline.after(seconds, partial(world.plane.deploy, replace(app, replicas=chance.randint(1, 6))))
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("from zero", _from_zero),
+        Scenario("two pools with limits", _two_pools_with_limits, may_wait=1),
+        Scenario("no capacity, then on-demand", _no_capacity),
+        Scenario("two planners", _two_planners),
+        Scenario("more and more", _more_and_more),
+    )
+}

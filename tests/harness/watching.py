@@ -1,0 +1,84 @@
+"""What must hold at every moment, looked at after every call that may break it."""
+
+from typing import TYPE_CHECKING
+
+from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.limits import NODES, exceeded
+from nodewright.domain.nodes import NODE_POOL_LABEL
+from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.quantities import Resources
+from nodewright.domain.rooms import STARTUP_PATIENCE
+from tests.application.world import CLUSTER
+
+if TYPE_CHECKING:
+    from tests.harness.world import World
+
+
+class Watch:
+    """Looks at EC2 and Kubernetes themselves, not at what our table says of them."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._known: dict[str, NodeClaim] = {}
+        self.violations: list[str] = []
+
+    def after(self, name: str) -> None:
+        if name in {"fleet.launch", "ledger.settle_launch"}:
+            self._limits()
+        if name == "ledger.reserve":
+            self._bought_twice()
+
+    def _limits(self) -> None:
+        for pool in self._world.cluster.pools.values():
+            used = self._used(pool.name)
+            resource = exceeded(pool.limits, Resources(), used) if pool.limits is not None else None
+            if resource is not None:
+                self._violated(f"pool {pool.name} has {used} of limit {pool.limits}: too much {resource}")
+
+    def _used(self, pool: str) -> Resources:
+        used = Resources()
+        for instance in self._world.fleet.instances.values():
+            if instance.state != "terminated" and instance.tags.get(NODE_POOL_LABEL) == pool:
+                used += self._world.size(instance).capacity + Resources({NODES: 1})
+        return used
+
+    def _bought_twice(self) -> None:
+        """A pod is bought for a second time only where it lost its place on the node of the first."""
+        claims = {claim.id: claim for claim in self._world.ledger.claims(CLUSTER)}
+        fresh = [claim for claim_id, claim in claims.items() if claim_id not in self._known]
+        before = [claim for claim_id, claim in claims.items() if claim_id in self._known]
+        self._known |= claims
+        for claim in fresh:
+            for pod in claim.nominated_pods:
+                for other in before:
+                    if pod in other.nominated_pods and self._holds(other):
+                        self._violated(
+                            f"{pod} has a place on {other.id} ({other.state}), and {claim.id} was bought for it"
+                        )
+
+    def _holds(self, claim: NodeClaim) -> bool:
+        """Whether all that still wait for this node could be on it."""
+        world, now = self._world, self._world.timeline.now()
+        if claim.retirement is not None or claim.state is ClaimState.GONE:
+            return False
+        if claim.state is not ClaimState.INITIALIZED and now - claim.created > STARTUP_PATIENCE:
+            return False
+        instance = world.fleet.instances.get(claim.instance_id)
+        if claim.instance_id and (instance is None or instance.state != "running"):
+            return False
+        return self._wanted(claim.nominated_pods).fits(self._free(claim))
+
+    def _wanted(self, pods: tuple[PodKey, ...]) -> Resources:
+        there = (self._world.cluster.pods.get(key) for key in pods)
+        return sum((pod.requests for pod in there if pod is not None and not pod.node_name), Resources())
+
+    def _free(self, claim: NodeClaim) -> Resources:
+        on_it = [pod for pod in self._world.cluster.pods.values() if _is_on(pod, claim)]
+        return claim.allocatable - sum((pod.requests for pod in on_it), Resources())
+
+    def _violated(self, what: str) -> None:
+        self.violations.append(f"{self._world.timeline.now():%H:%M:%S.%f} {what}")
+
+
+def _is_on(pod: Pod, claim: NodeClaim) -> bool:
+    return bool(claim.node_name) and pod.node_name == claim.node_name
