@@ -95,6 +95,12 @@ def test_a_list_that_always_expires_is_unavailable(api: ApiServer, cluster: Clus
     assert len(api.calls) == 3
 
 
+def test_pools_alone_are_read_without_nodes_and_pods(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    assert [pool.name for pool in cluster.node_pools()] == ["default"]
+    assert not [call for call in api.calls if not call.path.startswith("/apis/karpenter")]
+
+
 def test_a_cluster_is_read_in_one_go(api: ApiServer, cluster: Cluster) -> None:
     serve_lists(api)
     state = cluster.read()

@@ -11,7 +11,7 @@ from nodewright.application.errors import (
     RefusedError,
     UnavailableError,
 )
-from nodewright.application.hints import await_second, carry_out, is_answered
+from nodewright.application.hints import await_second, carry_out, is_answered, is_overtaken
 from tests.application.world import CLUSTER, NOW
 
 
@@ -88,3 +88,18 @@ def test_one_waits_for_the_end_of_a_hints_second(sent: int | None, now: int, wai
     clock = VirtualClock(started)
     await_second(None if sent is None else NOW + timedelta(milliseconds=sent), clock)
     assert clock.now() - started == timedelta(milliseconds=waited)
+
+
+def test_what_was_urgent_is_urgent_again() -> None:
+    hints, observer = RecordedHints(), RecordingObserver()
+    run = failing(UnavailableError("throttled"))
+    carry_out(CLUSTER, run, duty="provision", hints=hints, observer=observer, clock=VirtualClock(NOW), urgent=True)
+    assert [hint.urgent for hint in hints.sent] == [True]
+
+
+@pytest.mark.parametrize(("snapshot", "overtaken"), [(None, False), (-500, False), (0, False), (49, False), (50, True)])
+def test_an_urgent_hint_is_overtaken_by_a_snapshot_after_it(snapshot: int | None, overtaken: bool) -> None:
+    ledger = InMemoryLedger()
+    if snapshot is not None:
+        ledger.set_last_run(CLUSTER, "provision", NOW + timedelta(milliseconds=snapshot))
+    assert is_overtaken(ledger, CLUSTER, "provision", NOW) is overtaken

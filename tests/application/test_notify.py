@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.adapters.memory import InMemoryLedger, RecordedHints, RecordingObserver
+from nodewright.adapters.memory import Hint, InMemoryLedger, RecordedHints, RecordingObserver
 from nodewright.application.errors import RefusedError, UnavailableError
 from nodewright.application.notify import (
     LOOK_AGAIN,
@@ -68,7 +68,7 @@ def review(resource: object = "events", **request: object) -> bytes:
 def test_an_event_of_a_pod_that_does_not_fit_wakes_provision() -> None:
     door = Door()
     assert door.call() == ALLOWED
-    assert door.hints.sent == [(CLUSTER, "provision", NOW)]
+    assert door.hints.sent == [Hint(CLUSTER, "provision", NOW)]
     assert door.observer.hints == [(CLUSTER, "provision")]
 
 

@@ -152,6 +152,16 @@ def test_ours_are_those_of_the_cluster_that_are_not_terminated(world: World) -> 
     assert [instance.id for instance in world.fleet.launched("l1")] == sorted([kept.id, ended.id])
 
 
+def test_those_of_ours_are_found_among_any_instances_dead_ones_too(world: World) -> None:
+    one, two = world.fleet.launch(asked(world, capacity=2)).instances
+    world.fleet.terminate([two.id])
+    strangers = ("i-0aaaaaaaaaaaaaaaa", "i-0bbbbbbbbbbbbbbbb")
+    assert world.fleet.ours_among(strangers) == ()
+    found = world.fleet.ours_among((strangers[0], two.id, one.id, strangers[1]))
+    assert sorted(instance.id for instance in found) == sorted((one.id, two.id))
+    assert all(instance.tags["nodewright.dev/stack"] == STACK for instance in found)
+
+
 def test_an_instance_is_named(world: World) -> None:
     (instance,) = world.fleet.launch(asked(world)).instances
     world.fleet.name(instance.id, {"Name": "ip-1", "karpenter.sh/nodeclaim": "l1-00"})

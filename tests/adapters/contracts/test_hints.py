@@ -68,3 +68,11 @@ def test_the_longest_cluster_name_with_a_long_id_is_still_sent(queue: tuple[Hint
     hints, sent = queue
     hints.send("c" * 100, "reconcile", NOW, dedup="d" * 64)
     assert sent("reconcile") == ["c" * 100]
+
+
+def test_an_urgent_hint_is_sent_beside_the_seconds_hint(queue: tuple[Hints, Sent]) -> None:
+    hints, sent = queue
+    hints.send("prod", "provision", NOW)
+    for event in ("e-1", "e-2", "e-1"):
+        hints.send("prod", "provision", NOW, dedup=event, urgent=True)
+    assert sent("provision") == ["prod", "prod", "prod"]
