@@ -36,6 +36,7 @@ VERBS = (
     Verb("reconcile", "Keeps nodes, claims and pods in step", 60, 1024),
     Verb("interrupt", "Turns AWS's events about instances into retirements and replacements", 30, 512),
     Verb("retire", "Drains and ends one node, a short step a run", 30, 1024, recursive=True),
+    Verb("disrupt", "Retires expired and empty nodes, with replacements first", 300, 3072),
     Verb("refresh", "Keeps instance types, prices, images and cluster facts fresh", 120, 1024),
     Verb("tick", "Once a minute, one hint per connected cluster", 10, 256),
 )

@@ -25,6 +25,7 @@ class Estate:
     table: str
     provision_queue: str
     reconcile_queue: str
+    disrupt_queue: str
     retire_queue: str
     node_roles: tuple[str, ...]
     """Every role that may be given to a node."""
@@ -52,11 +53,16 @@ def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
     """Keeps claims true: finishes launches that provision left half done, names instances, ends ours alone."""
     return [
         may.items(estate.table, _STATE),
-        may.send(estate.provision_queue, estate.reconcile_queue, estate.retire_queue),
+        may.send(estate.provision_queue, estate.reconcile_queue, estate.disrupt_queue, estate.retire_queue),
         *_launch(estate),
         may.label_instances(estate.stack_id, "Name", "karpenter.sh/nodeclaim"),
         may.terminate_instances(estate.stack_id),
     ]
+
+
+def disrupt(estate: Estate) -> list[iam.PolicyStatement]:
+    """Buys replacements as provision does, and starts retirements; ends nothing itself."""
+    return [may.items(estate.table, _STATE), may.send(estate.retire_queue), *_launch(estate)]
 
 
 def interrupt(estate: Estate) -> list[iam.PolicyStatement]:
@@ -101,6 +107,7 @@ def _launch(estate: Estate) -> list[iam.PolicyStatement]:
 
 
 PERMISSIONS: Mapping[str, Callable[[Estate], list[iam.PolicyStatement]]] = {
+    "disrupt": disrupt,
     "interrupt": interrupt,
     "notify": notify,
     "provision": provision,

@@ -33,7 +33,7 @@ class NodewrightStack(Stack):
         self.stack_tag = options.stack_name
         self.state = State(self, "State", retained=options.retain_state)
         self.nodes = Nodes(self, "Nodes", stack_id=self.stack_tag)
-        self.hints = {verb: self._hint_queue(verb) for verb in ("provision", "reconcile")}
+        self.hints = {verb: self._hint_queue(verb) for verb in ("provision", "reconcile", "disrupt")}
         self.retire = WorkQueue(self, "RetireWork", name=f"{self.stack_tag}-retire", timeout_seconds=_timeout("retire"))
         self.interrupt = WorkQueue(
             self, "InterruptWork", name=f"{self.stack_tag}-interrupt", timeout_seconds=_timeout("interrupt")
@@ -55,6 +55,7 @@ class NodewrightStack(Stack):
                 "table": self.state.table.table_name,
                 "provision_queue_url": self.hints["provision"].queue.queue_url,
                 "reconcile_queue_url": self.hints["reconcile"].queue.queue_url,
+                "disrupt_queue_url": self.hints["disrupt"].queue.queue_url,
                 "retire_queue_url": self.retire.queue.queue_url,
                 "node_role": self.nodes.role.role_name,
                 "node_instance_profile": self.nodes.profile.instance_profile_name,
@@ -77,6 +78,7 @@ class NodewrightStack(Stack):
             table=self.state.table.table_arn,
             provision_queue=self.hints["provision"].queue.queue_arn,
             reconcile_queue=self.hints["reconcile"].queue.queue_arn,
+            disrupt_queue=self.hints["disrupt"].queue.queue_arn,
             retire_queue=self.retire.queue.queue_arn,
             node_roles=(self.nodes.role.role_arn, *named),
         )
@@ -106,6 +108,7 @@ class NodewrightStack(Stack):
             "TableName": self.state.table.table_name,
             "ProvisionQueueUrl": self.hints["provision"].queue.queue_url,
             "ReconcileQueueUrl": self.hints["reconcile"].queue.queue_url,
+            "DisruptQueueUrl": self.hints["disrupt"].queue.queue_url,
             "InterruptQueueUrl": self.interrupt.queue.queue_url,
             "RetireQueueUrl": self.retire.queue.queue_url,
             "NodeRoleName": self.nodes.role.role_name,
@@ -114,6 +117,7 @@ class NodewrightStack(Stack):
             "RefreshFunctionName": self.functions["refresh"].function.function_name,
             "ProvisionRoleArn": self.functions["provision"].role.role_arn,
             "ReconcileRoleArn": self.functions["reconcile"].role.role_arn,
+            "DisruptRoleArn": self.functions["disrupt"].role.role_arn,
             "InterruptRoleArn": self.functions["interrupt"].role.role_arn,
             "RetireRoleArn": self.functions["retire"].role.role_arn,
         }

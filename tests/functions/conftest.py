@@ -64,7 +64,7 @@ def account(sandbox_aws: SandboxAws, monkeypatch: pytest.MonkeyPatch) -> Account
     sqs = boto3.client("sqs", region_name=REGION)
     queues = {
         duty: sqs.create_queue(QueueName=f"{duty}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-        for duty in ("provision", "reconcile")
+        for duty in ("provision", "reconcile", "disrupt")
     }
     queues["retire"] = sqs.create_queue(QueueName="retire")["QueueUrl"]
     for name, value in environment(queues).items():
@@ -122,6 +122,7 @@ def environment(queues: dict[str, str]) -> dict[str, str]:
         "table": TABLE,
         "provision_queue_url": queues["provision"],
         "reconcile_queue_url": queues["reconcile"],
+        "disrupt_queue_url": queues["disrupt"],
         "retire_queue_url": queues["retire"],
         "node_role": "nodes",
         "node_instance_profile": "nodes",

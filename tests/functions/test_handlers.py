@@ -8,7 +8,7 @@ from tests.functions.conftest import Context, Load, Told, hint
 
 HANDLERS = sorted(Path(__file__).parents[2].glob("functions/*/handler.py"))
 VERBS = [path.parent.name for path in HANDLERS]
-HINTED = ("provision", "reconcile")
+HINTED = ("provision", "reconcile", "disrupt")
 
 
 @pytest.mark.parametrize("path", HANDLERS, ids=VERBS)

@@ -1,4 +1,4 @@
-"""provision and reconcile, woken by hints."""
+"""provision, reconcile and disrupt, woken by hints."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from nodewright.application.errors import UnavailableError
 from tests.application.world import CLUSTER, connected
 from tests.functions.conftest import Account, Context, Load, Told, hint
 
-HINTED = ("provision", "reconcile")
+HINTED = ("provision", "reconcile", "disrupt")
 BODY = json.dumps({"cluster": CLUSTER})
 
 
@@ -29,7 +29,7 @@ def test_a_hint_that_was_answered_is_acknowledged_unread(verb: str, account: Acc
     assert "outcome='stale-hint'" in told()
 
 
-@pytest.mark.parametrize(("verb", "hinted"), [("provision", [BODY]), ("reconcile", [])])
+@pytest.mark.parametrize(("verb", "hinted"), [("provision", [BODY]), ("reconcile", []), ("disrupt", [])])
 def test_what_may_succeed_later_is_acknowledged_and_only_provision_which_may_wake_itself_is_hinted_anew(
     verb: str, hinted: list[str], account: Account, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.infra.template import Json, Template, mapping, sequence, text
 
 REFERENCE = json.loads((resources.files("cfnlint.data.AdditionalSpecs") / "Policies.json").read_text())
-VERBS = ["interrupt", "notify", "provision", "reconcile", "refresh", "retire", "tick"]
+VERBS = ["disrupt", "interrupt", "notify", "provision", "reconcile", "refresh", "retire", "tick"]
 OUR_TAG = "nodewright.dev/stack"
 
 
@@ -99,7 +99,7 @@ def test_whatever_ends_changes_or_tags_something_is_held_to_our_tag(every: list[
             assert {f"aws:ResourceTag/{OUR_TAG}", f"aws:RequestTag/{OUR_TAG}"} & set(statement.tested)
 
 
-@pytest.mark.parametrize("verb", ["provision", "reconcile"])
+@pytest.mark.parametrize("verb", ["disrupt", "provision", "reconcile"])
 def test_launches_make_only_what_is_tagged_ours_from_templates_that_are(template: Template, verb: str) -> None:
     """Reconcile launches too: it finishes what a provision run that died left half done."""
     launching = [each for each in of_verb(template, verb) if "ec2:RunInstances" in each.actions]
@@ -165,6 +165,15 @@ def test_interrupt_marks_and_wakes_but_ends_nothing(template: Template) -> None:
     assert len(sending.resources) == 3
 
 
+def test_disrupt_buys_and_wakes_retire_but_ends_nothing(template: Template) -> None:
+    allowed = _beside_logs(template, "disrupt")
+    assert "ec2:CreateFleet" in allowed
+    assert "ec2:TerminateInstances" not in allowed
+    (sending,) = [each for each in of_verb(template, "disrupt") if "sqs:SendMessage" in each.actions]
+    (queue,) = sending.resources
+    assert "RetireWorkQueue" in queue
+
+
 def test_retire_ends_instances_and_makes_none(template: Template) -> None:
     assert {each for each in _beside_logs(template, "retire") if each.startswith(("ec2:", "iam:", "sqs:Send"))} == {
         "ec2:DescribeInstances",
@@ -195,7 +204,7 @@ def test_a_function_writes_its_own_log_and_no_other(template: Template, verb: st
     assert writing.resources == (f"arn:aws:logs:eu-west-1:123456789012:log-group:{log}:*",)
 
 
-@pytest.mark.parametrize("verb", ["interrupt", "provision", "reconcile", "retire"])
+@pytest.mark.parametrize("verb", ["disrupt", "interrupt", "provision", "reconcile", "retire"])
 def test_a_function_empties_only_its_own_queue(template: Template, verb: str) -> None:
     (receiving,) = [each for each in of_verb(template, verb) if "sqs:ReceiveMessage" in each.actions]
 
@@ -206,7 +215,7 @@ def test_a_function_empties_only_its_own_queue(template: Template, verb: str) ->
 def test_queues_refuse_whatever_is_not_encrypted_on_the_way(template: Template) -> None:
     policies = template.of("AWS::SQS::QueuePolicy").values()
 
-    assert len(policies) == 6
+    assert len(policies) == 7
     for policy in policies:
         said = [mapping(each) for each in sequence(mapping(policy["PolicyDocument"])["Statement"])]
         (statement,) = [each for each in said if each["Effect"] == "Deny"]

@@ -11,7 +11,7 @@ from tests.events.samples import NAMES, sample
 from tests.infra.template import Json, Template, mapping, sequence, text
 
 ROOT = Path(__file__).parents[2]
-VERBS = ["interrupt", "notify", "provision", "reconcile", "refresh", "retire", "tick"]
+VERBS = ["disrupt", "interrupt", "notify", "provision", "reconcile", "refresh", "retire", "tick"]
 
 
 def test_cdk_nag_has_nothing_to_say(template: Template) -> None:
@@ -66,6 +66,7 @@ def test_every_function_runs_its_handler_on_arm_with_both_layers(template: Templ
         ("provision", 90, 3072),
         ("reconcile", 60, 1024),
         ("refresh", 120, 1024),
+        ("disrupt", 300, 3072),
         ("retire", 30, 1024),
         ("tick", 10, 256),
     ],
@@ -95,6 +96,7 @@ def test_the_environment_of_every_function_is_one_that_settings_accept(template:
     assert settings.table == template.outputs()["TableName"]
     assert settings.provision_queue_url == template.outputs()["ProvisionQueueUrl"]
     assert settings.reconcile_queue_url == template.outputs()["ReconcileQueueUrl"]
+    assert settings.disrupt_queue_url == template.outputs()["DisruptQueueUrl"]
     assert settings.retire_queue_url == template.outputs()["RetireQueueUrl"]
     assert settings.node_role == template.outputs()["NodeRoleName"]
     assert settings.node_instance_profile == template.outputs()["NodeInstanceProfileName"]
@@ -111,7 +113,7 @@ def test_no_log_is_kept_for_ever(template: Template) -> None:
     assert {each["RetentionInDays"] for each in template.of("AWS::Logs::LogGroup").values()} == {14}
 
 
-@pytest.mark.parametrize("verb", ["provision", "reconcile"])
+@pytest.mark.parametrize("verb", ["disrupt", "provision", "reconcile"])
 def test_hint_queues_coalesce_per_cluster_and_forget_soon(template: Template, verb: str) -> None:
     (queue,) = [
         each for each in template.of("AWS::SQS::Queue").values() if each["QueueName"] == f"Nodewright-{verb}.fifo"
@@ -144,7 +146,7 @@ def test_work_that_failed_comes_again_and_ends_where_somebody_looks(template: Te
 def test_queues_wake_their_functions_one_message_at_a_time_but_events_come_in_tens(template: Template) -> None:
     mappings = template.of("AWS::Lambda::EventSourceMapping").values()
 
-    assert len(mappings) == 4
+    assert len(mappings) == 5
     for each in mappings:
         assert each["BatchSize"] == (10 if "Interrupt" in text(each["EventSourceArn"]) else 1)
         assert each["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -253,6 +255,8 @@ def test_outputs_keep_the_names_that_others_read(template: Template) -> None:
         "RefreshFunctionName",
         "InterruptQueueUrl",
         "InterruptRoleArn",
+        "DisruptQueueUrl",
+        "DisruptRoleArn",
         "RetireQueueUrl",
         "RetireRoleArn",
         "StackId",

@@ -2,7 +2,16 @@ from typing import Any
 
 import pytest
 
-from nodewright.adapters.manifests.rbac import INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP, rbac
+from nodewright.adapters.manifests.rbac import (
+    DISRUPT_GROUP,
+    INTERRUPT_GROUP,
+    PROVISION_GROUP,
+    RECONCILE_GROUP,
+    RETIRE_GROUP,
+    rbac,
+)
+
+GROUPS = (DISRUPT_GROUP, INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP, RETIRE_GROUP)
 
 
 def objects(kind: str) -> dict[str, Any]:
@@ -20,7 +29,7 @@ def allowed(group: str) -> set[tuple[str, str, str]]:
     }
 
 
-@pytest.mark.parametrize("group", [INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP])
+@pytest.mark.parametrize("group", GROUPS)
 def test_each_group_is_bound_to_its_own_role(group: str) -> None:
     binding = objects("ClusterRoleBinding")[group]
     assert binding["roleRef"]["name"] == group
@@ -38,7 +47,7 @@ def test_only_reconcile_may_change_nodes_and_only_provision_speaks() -> None:
     }
 
 
-@pytest.mark.parametrize("group", [INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP])
+@pytest.mark.parametrize("group", [DISRUPT_GROUP, INTERRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP])
 def test_pools_and_classes_of_every_generation_may_be_read(group: str) -> None:
     for api_group, resource in (
         ("karpenter.sh", "nodepools"),
@@ -47,6 +56,15 @@ def test_pools_and_classes_of_every_generation_may_be_read(group: str) -> None:
         ("karpenter.k8s.aws", "awsnodetemplates"),
     ):
         assert {(api_group, resource, "get"), (api_group, resource, "list")} <= allowed(group)
+
+
+def test_disrupt_marks_nodes_and_speaks_but_makes_nobody_leave() -> None:
+    assert {(r, v) for _, r, v in allowed(DISRUPT_GROUP) if v not in {"get", "list"}} == {
+        ("nodes", "patch"),
+        ("events", "create"),
+        ("events", "patch"),
+    }
+    assert ("policy", "poddisruptionbudgets", "list") in allowed(DISRUPT_GROUP)
 
 
 def test_interrupt_reads_how_nodes_are_configured_and_nothing_else() -> None:
@@ -59,7 +77,22 @@ def test_interrupt_reads_how_nodes_are_configured_and_nothing_else() -> None:
     assert {verb for _, _, verb in allowed(INTERRUPT_GROUP)} == {"get", "list"}
 
 
+def test_retire_may_empty_nodes_and_take_them_away_and_make_nothing_but_events() -> None:
+    changing = {(resource, verb) for _, resource, verb in allowed(RETIRE_GROUP) if verb not in {"get", "list"}}
+    assert changing == {
+        ("nodes", "patch"),
+        ("nodes", "delete"),
+        ("pods", "delete"),
+        ("pods/eviction", "create"),
+        ("events", "create"),
+        ("events", "patch"),
+    }
+    assert {("policy", "poddisruptionbudgets", "list"), ("storage.k8s.io", "volumeattachments", "list")} <= allowed(
+        RETIRE_GROUP
+    )
+
+
 def test_nobody_may_read_secrets_or_everything() -> None:
-    for group in (PROVISION_GROUP, RECONCILE_GROUP):
+    for group in GROUPS:
         assert all("*" not in permission for permission in allowed(group))
         assert "secrets" not in {resource for _, resource, _ in allowed(group)}

@@ -25,6 +25,8 @@ class Settings:
     """provision.fifo: hints 'look at cluster X', grouped by cluster."""
     reconcile_queue_url: str
     """reconcile.fifo: the same for the truth-keeper."""
+    disrupt_queue_url: str
+    """disrupt.fifo: the same for whatever may go."""
     retire_queue_url: str
     """Turns of nodes on their way out; a standard queue."""
     node_role: str
@@ -62,6 +64,7 @@ NAMES: Mapping[str, str] = {
     "table": "NODEWRIGHT_TABLE",
     "provision_queue_url": "NODEWRIGHT_PROVISION_QUEUE",
     "reconcile_queue_url": "NODEWRIGHT_RECONCILE_QUEUE",
+    "disrupt_queue_url": "NODEWRIGHT_DISRUPT_QUEUE",
     "retire_queue_url": "NODEWRIGHT_RETIRE_QUEUE",
     "node_role": "NODEWRIGHT_NODE_ROLE",
     "node_instance_profile": "NODEWRIGHT_NODE_INSTANCE_PROFILE",

@@ -6,8 +6,10 @@ Finishes launches whose owner died, takes joined nodes forward, and wakes provis
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from nodewright.application.disruption_due import ask_disrupt
 from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
+from nodewright.application.pod_events import record_pod_events
 from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
@@ -66,6 +68,7 @@ class Reconcile:
         finished = self._finish(connected, state, taken)
         recount(name, self.ledger, self.observer)
         missed = self._wake_provision(connected, state, taken)
+        ask_disrupt(name, self.ledger, self.hints, state, record_pod_events(name, self.ledger, state, taken), taken)
         self.ledger.set_last_run(name, "reconcile", taken)
         return Report("reconciled", finished, moved, missed)
 

@@ -108,6 +108,7 @@ def _facts(outputs: Mapping[str, str], webhook_url: str, node_roles: Sequence[st
         roles={
             "nodewright:provision": outputs["ProvisionRoleArn"],
             "nodewright:reconcile": outputs["ReconcileRoleArn"],
+            "nodewright:disrupt": outputs["DisruptRoleArn"],
             "nodewright:retire": outputs["RetireRoleArn"],
             "nodewright:interrupt": outputs["InterruptRoleArn"],
         },

@@ -42,4 +42,8 @@ def base(function: str) -> Base:
 
 
 def _queues(settings: Settings) -> Mapping[Duty, str]:
-    return {"provision": settings.provision_queue_url, "reconcile": settings.reconcile_queue_url}
+    return {
+        "provision": settings.provision_queue_url,
+        "reconcile": settings.reconcile_queue_url,
+        "disrupt": settings.disrupt_queue_url,
+    }

@@ -10,6 +10,7 @@ Manifest = Mapping[str, object]
 
 PROVISION_GROUP: Final = "nodewright:provision"
 RECONCILE_GROUP: Final = "nodewright:reconcile"
+DISRUPT_GROUP: Final = "nodewright:disrupt"
 RETIRE_GROUP: Final = "nodewright:retire"
 INTERRUPT_GROUP: Final = "nodewright:interrupt"
 
@@ -29,13 +30,14 @@ _EVENTS: Final[Manifest] = {
     "verbs": ["create", "get", "patch"],
 }
 _NODES: Final[Manifest] = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
+_BUDGETS: Final[Manifest] = {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": list(_READ)}
 
 #: What emptying a node and taking it away needs; pods are deleted by force when a deadline comes.
 _RETIRE: Final[tuple[Manifest, ...]] = (
     {"apiGroups": [""], "resources": ["nodes"], "verbs": [*_READ, "patch", "delete"]},
     {"apiGroups": [""], "resources": ["pods"], "verbs": [*_READ, "delete"]},
     {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
-    {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": list(_READ)},
+    _BUDGETS,
     {"apiGroups": ["storage.k8s.io"], "resources": ["volumeattachments"], "verbs": list(_READ)},
 )
 
@@ -45,6 +47,7 @@ def rbac() -> tuple[Manifest, ...]:
     return (
         *_granted(PROVISION_GROUP, (*_SNAPSHOT, _EVENTS)),
         *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES)),
+        *_granted(DISRUPT_GROUP, (*_SNAPSHOT, _NODES, _BUDGETS, _EVENTS)),
         *_granted(RETIRE_GROUP, (*_RETIRE, _EVENTS)),
         *_granted(INTERRUPT_GROUP, _CONFIGURATION),
     )
