@@ -51,6 +51,32 @@ def test_a_pod_is_read_field_by_field() -> None:
     assert read.problems == ()
 
 
+def test_what_evicting_it_asks_for_is_read() -> None:
+    scheduled = {"type": "PodScheduled", "status": "True"}
+    read = read_pod(
+        pod(
+            metadata={"deletionTimestamp": "2026-01-02T04:04:05Z"},
+            status={
+                "phase": "Running",
+                "startTime": "2026-01-02T03:04:05Z",
+                "conditions": [scheduled, {"type": "Ready", "status": "True"}],
+            },
+            nodeName="n-1",
+            priorityClassName="system-node-critical",
+            terminationGracePeriodSeconds=0,
+        )
+    )
+    assert (read.ready, read.critical, read.termination_grace_seconds) == (True, True, 0)
+    assert read.started == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert read.deletion == datetime(2026, 1, 2, 4, 4, 5, tzinfo=UTC)
+
+
+def test_a_pod_that_says_nothing_of_its_end_has_the_api_servers_defaults() -> None:
+    read = read_pod(pod(priorityClassName="important", status={"conditions": [{"type": "Ready", "status": "False"}]}))
+    assert (read.ready, read.critical, read.termination_grace_seconds) == (False, False, 30)
+    assert (read.started, read.deletion) == (None, None)
+
+
 def test_a_pod_that_asks_for_nothing_in_particular_fits_any_node() -> None:
     (anything,) = read_pod(pod()).alternatives
     assert len(anything) == 0
