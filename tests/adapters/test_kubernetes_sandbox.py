@@ -24,7 +24,7 @@ from sandbox.controlplane import Client, ControlPlane
 from sandbox.controlplane.client import Object, wait_until
 from sandbox.controlplane.components import KWOK_ANNOTATION
 from sandbox.controlplane.pki import Authority
-from tests.adapters.manifests.raw import node_pool, seed_one
+from tests.adapters.manifests.raw import SEED_TWO, node_pool, node_template, provisioner, seed_one
 
 pytestmark = pytest.mark.sandbox
 
@@ -92,6 +92,42 @@ def test_the_first_seed_is_read_as_it_stands_written_as_v1beta1_and_served_as_v1
     assert dict(pod.requests) == {"cpu": 250, "memory": 2**29, "pods": 1}
 
 
+def test_the_second_seed_is_read_as_it_stands_beside_the_first(plane: ControlPlane, client: Client) -> None:
+    for file in sorted(SEED_TWO.glob("*.yaml")):
+        client.apply(file.read_text())
+    client.apply(seed_one("node_pool"), seed_one("node_class"))
+    provision = opened(plane, "provision")
+    wait_until(lambda: len(provision.pending_pods()) == 5, "the first pod of prometheus and four of my-svc")
+    state = provision.read()
+    assert state.warnings == ()
+    assert list(map(str, state.pools)) == [
+        "Provisioner/general",
+        "NodePool/karpenter-node-pool",
+        "Provisioner/prometheus-provisioner",
+    ]
+    assert list(map(str, state.node_classes)) == [
+        "EC2NodeClass/default",
+        "AWSNodeTemplate/general",
+        "AWSNodeTemplate/prometheus-node-template",
+    ]
+    kept = [pod.key.name for pod in state.pods if pod.annotations.get("karpenter.sh/do-not-disrupt") == "true"]
+    assert kept == ["prometheus-0"]
+
+
+def test_what_was_legal_in_the_oldest_kinds_is_taken(plane: ControlPlane, client: Client) -> None:
+    disk = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 100, "volumeType": "gp3"}}
+    inline = {"subnetSelector": {"a": "b,c"}, "securityGroupSelector": {"aws::ids": "sg-1"}, "instanceProfile": "p"}
+    client.apply(
+        provisioner(metadata={"name": "named"}, ttlSecondsAfterEmpty=30, limits={"resources": {"cpu": 1000}}),
+        provisioner(metadata={"name": "inline"}, providerRef=None, provider=inline, weight=100),
+        node_template(subnetSelector={"Name": ""}, blockDeviceMappings=[disk], tags={"Name": "x"}),
+    )
+    state = opened(plane, "provision").read()
+    assert state.warnings == ()
+    assert list(map(str, state.pools)) == ["Provisioner/inline", "Provisioner/named"]
+    assert [c.block_devices[0].volume_size_gib for c in state.node_classes if c.name == "default"] == [100]
+
+
 def test_unknown_fields_of_a_manifest_survive_in_the_cluster(plane: ControlPlane, client: Client) -> None:
     pool = seed_one("node_pool")
     pool["spec"] = {**pool["spec"], "later": {"deep": [1]}}  # type: ignore[dict-item]
@@ -155,6 +191,14 @@ def test_the_cluster_wakes_us_for_what_matters_and_for_nothing_else(
         "DELETE nodes",
     }
     assert woken.count("UPDATE nodepools") == 1
+
+
+def test_the_oldest_kinds_wake_us_as_the_newer_do(client: Client, woken: list[str]) -> None:
+    client.apply(provisioner(weight=1), node_template())
+    client.apply(provisioner(weight=2), node_template())
+    client.delete("karpenter.sh/v1alpha5", "Provisioner", "default")
+    wait_until(lambda: "DELETE provisioners" in woken, "the Provisioner's end")
+    assert woken == ["CREATE provisioners", "CREATE awsnodetemplates", "UPDATE provisioners", "DELETE provisioners"]
 
 
 def _probe(client: Client, calls: list[str]) -> bool:
