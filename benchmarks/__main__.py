@@ -1,0 +1,51 @@
+"""`python -m benchmarks [NAME…]` runs these benchmarks, all without a name. Figures only: nothing here can fail."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from benchmarks import demo, imports, layers, solve, spine
+
+
+def main() -> None:
+    parser = _parser()
+    arguments = parser.parse_args()
+    if unknown := ", ".join(name for name in arguments.names if name not in BENCHMARKS):
+        parser.error(f"no benchmark is called {unknown}; there are {', '.join(BENCHMARKS)}")
+    for name in arguments.names or BENCHMARKS:
+        print(f"\n=== {name}: {BENCHMARKS[name][0]}", flush=True)
+        BENCHMARKS[name][1](arguments)
+
+
+def _solve(arguments: argparse.Namespace) -> None:
+    if arguments.peer is None:
+        print("left out: it needs the peer's workloads and results, --peer FOLDER")
+    else:
+        solve.main(arguments.peer)
+
+
+#: In the order they run: the quick ones first.
+BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
+    "layers": ("unpacked size of the layers, by package", lambda _: layers.main()),
+    "imports": ("cold import of each function beside boto3 alone", lambda arguments: imports.main(arguments.rounds)),
+    "solve": ("plans beside Karpenter's own scheduler", _solve),
+    "spine": ("pending pod to running pod through the deployed functions", lambda _: spine.main()),
+    "demo": ("`make demo` in a fresh clone, then again", lambda _: demo.main()),
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    known = "\n".join(f"  {name:<9}{what}" for name, (what, _) in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", epilog=f"benchmarks:\n{known}", formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which; all without one")
+    parser.add_argument("--peer", type=Path, metavar="FOLDER", help="solve: workloads, catalogues and results")
+    parser.add_argument(
+        "--rounds", type=int, default=7, metavar="N", help="imports: fresh processes of each (%(default)s)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()
