@@ -182,7 +182,10 @@ def test_a_refusal_means_later_and_says_why(
 
 @pytest.mark.parametrize(
     "answer",
-    [failure(404, 'pods "web-0" not found'), failure(409, "Precondition failed: UID in precondition: u, UID: v")],
+    [
+        failure(404, 'pods "web-0" not found'),
+        failure(409, "the UID in the precondition (u) does not match the UID in record (v)"),
+    ],
 )
 def test_a_pod_that_is_gone_or_another_by_now_is_gone(api: ApiServer, cluster: RetiringCluster, answer: Answer) -> None:
     api.on("POST", EVICTION, answer)

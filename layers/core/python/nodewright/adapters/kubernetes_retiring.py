@@ -25,7 +25,8 @@ from nodewright.domain.taints import Taint
 
 #: What the API server says, with status 500, of a pod that several budgets cover: it never evicts one.
 _SEVERAL_BUDGETS: Final = "more than one PodDisruptionBudget"
-_UID_DIFFERS: Final = "Precondition failed: UID"
+#: Of a 409: the pod is another by now, where else a budget was being written at this moment.
+_UID_DIFFERS: Final = "UID in the precondition"
 
 
 class NodeDepartures:
