@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 
 from nodewright.adapters.memory import Mishap
-from nodewright.application.errors import NotFoundError, UnavailableError
+from nodewright.application.errors import NotFoundError, UnavailableError, UnreachableError
 from nodewright.application.ports import FleetRequest
 from nodewright.application.reconcile import MISSED_AFTER
 from nodewright.application.reservations import LAUNCH_TIMEOUT, encode_request
 from nodewright.domain.claims import ClaimState, LaunchRecord
+from nodewright.domain.retiring import begin
 from nodewright.domain.rooms import STARTUP_PATIENCE
 from tests.application.killing import KilledError
 from tests.application.world import CLUSTER, LEASE, MINUTE, NOW, World, connected
@@ -223,3 +224,43 @@ def killed_at(what: str, *more: object) -> World:
         here.provision()
     here.fuse.renew()
     return here
+
+
+def test_a_retirement_whose_message_got_lost_is_sent_on() -> None:
+    here = provisioned()
+    first = here.claims[0]
+    wanted = begin(first, "expired", here.clock.now())
+    assert wanted is not None
+    here.ledger.start_retirements(CLUSTER, [wanted], None)
+    assert here.reconcile().redriven == 0, "its own message may be on its way"
+    here.later(MINUTE)
+    assert here.reconcile().redriven == 1
+    assert [turn.claim_id for turn in here.turns.waiting] == [first.id]
+
+
+def test_retirements_are_sent_on_though_the_cluster_does_not_answer() -> None:
+    here = provisioned()
+    wanted = begin(here.claims[0], "expired", here.clock.now())
+    assert wanted is not None
+    here.ledger.start_retirements(CLUSTER, [wanted], None)
+    here.later(MINUTE)
+    here.cluster.reachable = False
+    with pytest.raises(UnreachableError):
+        here.reconcile()
+    assert len(here.turns.waiting) == 1
+
+
+def test_a_node_that_somebody_deletes_begins_to_retire() -> None:
+    here = provisioned()
+    here.join()
+    here.reconcile()
+    here.cluster.remove_node(here.claims[0].node_name)
+    assert here.reconcile().deleted == 1
+    retirement = here.claims[0].retirement
+    assert retirement is not None
+    assert retirement.reason == "node-deleted"
+
+
+def test_a_node_that_is_still_to_join_is_not_taken_for_a_deleted_one() -> None:
+    here = provisioned()
+    assert here.reconcile().deleted == 0

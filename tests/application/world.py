@@ -17,6 +17,7 @@ from nodewright.adapters.memory import (
     InMemoryInstanceProfiles,
     InMemoryLedger,
     InMemoryNetworks,
+    InMemoryRetireQueue,
     RecordedHints,
     RecordingObserver,
     SecurityGroup,
@@ -24,6 +25,7 @@ from nodewright.adapters.memory import (
 )
 from nodewright.application.launching import Launcher
 from nodewright.application.node_class_resolution import NodeClassResolver
+from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.pool_options import Market, MarketReader
 from nodewright.application.ports import Clusters, Fleet, FleetRequest, Instance, Ledger, Price, Subnet
 from nodewright.application.provision import Provision
@@ -31,6 +33,8 @@ from nodewright.application.provision import Report as ProvisionReport
 from nodewright.application.reconcile import Reconcile
 from nodewright.application.reconcile import Report as ReconcileReport
 from nodewright.application.registering import Registrar
+from nodewright.application.retirement_ports import NodeLedger
+from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.catalogue import CapacityType
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.clusters import ConnectedCluster, token_hash
@@ -134,6 +138,7 @@ class World:
     profiles: InMemoryInstanceProfiles = field(default_factory=lambda: InMemoryInstanceProfiles({"nodes"}))
     hints: RecordedHints = field(default_factory=RecordedHints)
     observer: RecordingObserver = field(default_factory=RecordingObserver)
+    turns: InMemoryRetireQueue = field(init=False)
     _ids: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
@@ -141,6 +146,7 @@ class World:
         for name, (on_demand, spot) in PRICES.items():
             for zone in ZONES:
                 offers |= {(name, zone, "on-demand"): on_demand, (name, zone, "spot"): spot}
+        self.turns = InMemoryRetireQueue(self.clock)
         self.fuse = Fuse(self.clock)
         self.fleet = InMemoryFleet(self.clock, STACK, prices=offers)
         self.ledger.put_cluster(connected())
@@ -182,6 +188,8 @@ class World:
             self.market_reader(ports.ledger),
             self.launcher(),
             Registrar(ports.ledger, ports.fleet, self.observer),
+            NodeDeletions(RetirementStarts(ports.ledger, self.hints, self.turns, self.clock)),
+            self.turns,
             self.hints,
             self.observer,
             self.clock,
@@ -207,7 +215,7 @@ class World:
     def _ports(self) -> "_Ports":
         opened = cast(InMemoryCluster, Fused(self.cluster, self.fuse))
         return _Ports(
-            cast(Ledger, Fused(self.ledger, self.fuse)),
+            cast(NodeLedger, Fused(self.ledger, self.fuse)),
             cast(Fleet, Fused(self.fleet, self.fuse)),
             InMemoryClusters({CLUSTER: opened}),
         )
@@ -308,6 +316,6 @@ class World:
 
 @dataclass(frozen=True)
 class _Ports:
-    ledger: Ledger
+    ledger: NodeLedger
     fleet: Fleet
     clusters: Clusters

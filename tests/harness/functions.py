@@ -12,6 +12,7 @@ from nodewright.application.disrupt import Disrupt
 from nodewright.application.interrupt import Interrupt
 from nodewright.application.launching import Launcher
 from nodewright.application.node_class_resolution import NodeClassResolver
+from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.notify import Notify
 from nodewright.application.pool_options import MarketReader
 from nodewright.application.pool_settings import PoolSettings
@@ -130,6 +131,8 @@ def _reconcile(of: Container) -> Handler:
         of.market,
         of.launcher,
         Registrar(of.ledger, of.fleet, of.observer),
+        NodeDeletions(RetirementStarts(of.ledger, of.hints, of.queue, of.clock)),
+        of.queue,
         of.hints,
         of.observer,
         of.clock,

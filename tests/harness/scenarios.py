@@ -7,10 +7,12 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
+from nodewright.adapters.memory import Budget
 from nodewright.adapters.memory.control_plane import Deployment
 from nodewright.domain.limits import NODES
+from nodewright.domain.pools import DisruptionBudget
 from nodewright.domain.quantities import Resources
-from tests.builders import daemon_set, pod, pool, resources
+from tests.builders import daemon_set, pod, pool, requirements, resources
 
 if TYPE_CHECKING:
     from tests.harness.world import World
@@ -82,6 +84,37 @@ def _more_and_more(world: "World") -> None:
         world.timeline.after(timedelta(seconds=seconds), partial(world.plane.deploy, app))
 
 
+def _spot_interruption(world: "World") -> None:
+    """A notice for one of three nodes; a budget lets its pods go one by one."""
+    world.cluster.add(pool("default", (CPU, "In", "2")))
+    world.cluster.budgets["web"] = Budget("default", "web", requirements(("app", "In", "web")), min_available=4)
+    world.plane.deploy(deployment("web", 6, cpu="800m", termination_grace_seconds=10))
+    world.timeline.after(2 * MINUTE, lambda: world.interrupt(world.alive[0].id))
+
+
+def _instance_dies(world: "World") -> None:
+    """Without a word of warning."""
+    world.cluster.add(pool("default", (CPU, "In", "2")))
+    world.plane.deploy(deployment("web", 3, cpu="1500m"))
+    world.timeline.after(2 * MINUTE, lambda: world.fleet.end(world.alive[0].id))
+
+
+def _scaled_to_nothing(world: "World") -> None:
+    world.cluster.add(pool("default", (CPU, "In", "2"), consolidate_after=timedelta(seconds=30), budgets=()))
+    world.cluster.daemon_sets = (daemon_set("agent", cpu="100m"),)
+    world.plane.deploy(deployment("web", 3, cpu="1500m", termination_grace_seconds=5))
+    world.timeline.after(2 * MINUTE, lambda: world.plane.scale("web", 0))
+
+
+def _expiry(world: "World") -> None:
+    """One pool's two nodes expire, one after the other, as its budget wants it; then the pool's age limit is lifted."""
+    one_by_one = (DisruptionBudget("1"),)
+    aging = pool("default", (CPU, "In", "2"), expire_after=5 * MINUTE, budgets=one_by_one)
+    world.cluster.add(aging)
+    world.plane.deploy(deployment("web", 2, cpu="1500m", termination_grace_seconds=5))
+    world.timeline.after(9 * MINUTE, lambda: world.cluster.add(replace(aging, expire_after=None)))
+
+
 def drawn(seed: int) -> Scenario:
     """Whatever comes: applications come, grow, shrink and go, pools have limits or none, offerings run out."""
     return Scenario(f"drawn {seed}", lambda world: _drawn(world, Random(f"story {seed}")), 12 * MINUTE)
@@ -113,5 +146,9 @@ SCENARIOS = {
         Scenario("no capacity, then on-demand", _no_capacity),
         Scenario("two planners", _two_planners),
         Scenario("more and more", _more_and_more),
+        Scenario("spot interruption", _spot_interruption, lasts=5 * MINUTE),
+        Scenario("an instance dies", _instance_dies, lasts=3 * MINUTE),
+        Scenario("scaled to nothing", _scaled_to_nothing, lasts=4 * MINUTE),
+        Scenario("expiry", _expiry, lasts=12 * MINUTE),
     )
 }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.limits import NODES, exceeded
 from nodewright.domain.nodes import NODE_POOL_LABEL
-from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.rooms import STARTUP_PATIENCE
 from tests.application.world import CLUSTER
@@ -51,13 +51,13 @@ class Watch:
         for claim in fresh:
             for pod in claim.nominated_pods:
                 for other in before:
-                    if pod in other.nominated_pods and self._holds(other):
+                    if pod in other.nominated_pods and self._holds(other, pod):
                         self._violated(
                             f"{pod} has a place on {other.id} ({other.state}), and {claim.id} was bought for it"
                         )
 
-    def _holds(self, claim: NodeClaim) -> bool:
-        """Whether all that still wait for this node could be on it."""
+    def _holds(self, claim: NodeClaim, bought_for: PodKey) -> bool:
+        """Whether this pod could be on it, and all others that still wait for it."""
         world, now = self._world, self._world.timeline.now()
         if claim.retirement is not None or claim.state is ClaimState.GONE:
             return False
@@ -66,19 +66,19 @@ class Watch:
         instance = world.fleet.instances.get(claim.instance_id)
         if claim.instance_id and (instance is None or instance.state != "running"):
             return False
-        return self._wanted(claim.nominated_pods).fits(self._free(claim))
+        return self._wanted(claim.nominated_pods, bought_for).fits(self._free(claim))
 
-    def _wanted(self, pods: tuple[PodKey, ...]) -> Resources:
-        there = (self._world.cluster.pods.get(key) for key in pods)
-        return sum((pod.requests for pod in there if pod is not None and not pod.node_name), Resources())
+    def _wanted(self, pods: tuple[PodKey, ...], bought_for: PodKey) -> Resources:
+        """A pod that has to leave another node wants a place, too."""
+        there = (pod for key in pods for pod in (self._world.cluster.pods.get(key),) if pod is not None)
+        return sum((pod.requests for pod in there if not pod.node_name or pod.key == bought_for), Resources())
 
     def _free(self, claim: NodeClaim) -> Resources:
-        on_it = [pod for pod in self._world.cluster.pods.values() if _is_on(pod, claim)]
+        """By its Node, which our table may not know yet."""
+        cluster = self._world.cluster
+        names = {node.name for node in cluster.nodes.values() if node.instance_id == claim.instance_id}
+        on_it = [pod for pod in cluster.pods.values() if pod.node_name in names]
         return claim.allocatable - sum((pod.requests for pod in on_it), Resources())
 
     def _violated(self, what: str) -> None:
         self.violations.append(f"{self._world.timeline.now():%H:%M:%S.%f} {what}")
-
-
-def _is_on(pod: Pod, claim: NodeClaim) -> bool:
-    return bool(claim.node_name) and pod.node_name == claim.node_name

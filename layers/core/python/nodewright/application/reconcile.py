@@ -1,6 +1,7 @@
 """The truth-keeper: what webhooks and crashes missed, found by looking (architecture §2).
 
-Finishes launches whose owner died, takes joined nodes forward, and wakes provision for pods that wait.
+Finishes launches whose owner died, takes joined nodes forward, sends retirements on, and wakes provision for pods
+that wait.
 """
 
 from dataclasses import dataclass
@@ -9,12 +10,15 @@ from datetime import datetime, timedelta
 from nodewright.application.disruption_due import ask_disrupt
 from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
+from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.pod_events import record_pod_events
 from nodewright.application.pool_options import MarketReader
-from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
+from nodewright.application.ports import Clock, Cluster, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
 from nodewright.application.recounting import recount
+from nodewright.application.redriving import redrive
 from nodewright.application.registering import Registrar, naming
+from nodewright.application.retirement_ports import RetireQueue, RetiringClusters
 from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod
@@ -33,6 +37,10 @@ class Report:
     finished: int = 0
     moved: int = 0
     missed_pods: int = 0
+    redriven: int = 0
+    """Retirements whose own message got lost."""
+    deleted: int = 0
+    """Retirements begun as somebody deleted a Node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +48,12 @@ class Reconcile:
     """The use case."""
 
     ledger: Ledger
-    clusters: Clusters
+    clusters: RetiringClusters
     market: MarketReader
     launcher: Launcher
     registrar: Registrar
+    deletions: NodeDeletions
+    queue: RetireQueue
     hints: Hints
     observer: Observer
     clock: Clock
@@ -61,16 +71,19 @@ class Reconcile:
         return self._reconcile(connected, self.clusters.open(connected))
 
     def _reconcile(self, connected: ConnectedCluster, cluster: Cluster) -> Report:
-        """Nodes that joined come first: they need no EC2, which may be throttled."""
+        """What needs neither cluster nor EC2 comes first, then nodes that joined: EC2 may be throttled."""
         name, taken = connected.name, self.clock.now()
+        before = self.ledger.claims(name)
+        redriven = redrive(self.queue, name, before, taken)
         state = self._read(connected, cluster)
         moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes, naming(state.node_classes))
+        deleted = self.deletions.follow(name, before, state.nodes, taken)
         finished = self._finish(connected, state, taken)
         recount(name, self.ledger, self.observer)
         missed = self._wake_provision(connected, state, taken)
         ask_disrupt(name, self.ledger, self.hints, state, record_pod_events(name, self.ledger, state, taken), taken)
         self.ledger.set_last_run(name, "reconcile", taken)
-        return Report("reconciled", finished, moved, missed)
+        return Report("reconciled", finished, moved, missed, redriven, deleted)
 
     def _read(self, connected: ConnectedCluster, cluster: Cluster) -> ClusterState:
         with reaching(connected.name, self.ledger, self.clock):

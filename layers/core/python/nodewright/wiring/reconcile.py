@@ -1,9 +1,12 @@
 """reconcile, ready to run."""
 
+from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.reconcile import Reconcile
 from nodewright.application.registering import Registrar
+from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.wiring.hinted import HintedFunction
 from nodewright.wiring.nodes import buying
+from nodewright.wiring.retire import retire_queue
 from nodewright.wiring.state import base
 
 
@@ -11,12 +14,15 @@ def reconcile_function() -> HintedFunction[Reconcile]:
     """Made at cold start."""
     parts = base("reconcile")
     bought = buying(parts)
+    queue = retire_queue(parts)
     use = Reconcile(
         parts.ledger,
         bought.clusters,
         bought.market,
         bought.launcher,
         Registrar(parts.ledger, bought.fleet, parts.observer),
+        NodeDeletions(RetirementStarts(parts.ledger, parts.hints, queue, parts.clock)),
+        queue,
         parts.hints,
         parts.observer,
         parts.clock,
