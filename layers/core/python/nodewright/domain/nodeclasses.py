@@ -96,8 +96,7 @@ class NodeClass:
         kind = self.source.partition("/")[0]
         if not kind:
             return field
-        names = field.split(".")
-        names[1:2] = [_OLD_NAMES.get(names[1], names[1])]
+        names = [_OLD_NAMES.get(name, name) for name in field.split(".")]
         return ".".join(["spec.provider", *names[1:]] if kind == "Provisioner" else names)
 
 
