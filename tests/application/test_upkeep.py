@@ -146,8 +146,8 @@ def test_one_dutys_trouble_keeps_no_other_from_being_done() -> None:
     yard = Kept(running("a"))
     yard.cluster.mark_node("n", DISRUPTED, {EXCLUDED: "true"})
 
-    def throttled(_: str) -> tuple[Instance, ...]:
-        raise UnavailableError("RequestLimitExceeded")
+    def throttled(cluster: str) -> tuple[Instance, ...]:
+        raise UnavailableError(f"{cluster}: RequestLimitExceeded")
 
     yard.fleet.ours = throttled  # type: ignore[method-assign]
     yard.pass_minutes(10)

@@ -27,14 +27,15 @@ from nodewright.application.launching import Launcher
 from nodewright.application.node_class_resolution import NodeClassResolver
 from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.pool_options import Market, MarketReader
-from nodewright.application.ports import Clusters, Fleet, FleetRequest, Instance, Ledger, Price, Subnet
+from nodewright.application.ports import Fleet, FleetRequest, Instance, Ledger, Price, Subnet
 from nodewright.application.provision import Provision
 from nodewright.application.provision import Report as ProvisionReport
 from nodewright.application.reconcile import Reconcile
 from nodewright.application.reconcile import Report as ReconcileReport
 from nodewright.application.registering import Registrar
-from nodewright.application.retirement_ports import NodeLedger
+from nodewright.application.retirement_ports import NodeLedger, RetiringClusters
 from nodewright.application.retirement_starts import RetirementStarts
+from nodewright.application.upkeep import Upkeep
 from nodewright.domain.catalogue import CapacityType
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.clusters import ConnectedCluster, token_hash
@@ -182,13 +183,15 @@ class World:
 
     def reconcile(self, sent: datetime | None = None) -> ReconcileReport:
         ports = self._ports()
+        starts = RetirementStarts(ports.ledger, self.hints, self.turns, self.clock)
         use = Reconcile(
             ports.ledger,
             ports.clusters,
             self.market_reader(ports.ledger),
             self.launcher(),
             Registrar(ports.ledger, ports.fleet, self.observer),
-            NodeDeletions(RetirementStarts(ports.ledger, self.hints, self.turns, self.clock)),
+            NodeDeletions(starts),
+            Upkeep(ports.ledger, ports.fleet, starts, self.observer),
             self.turns,
             self.hints,
             self.observer,
@@ -318,4 +321,4 @@ class World:
 class _Ports:
     ledger: NodeLedger
     fleet: Fleet
-    clusters: Clusters
+    clusters: RetiringClusters

@@ -23,6 +23,7 @@ from nodewright.application.registering import Registrar
 from nodewright.application.retire import Retire
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue, RetiringClusters
 from nodewright.application.retirement_starts import RetirementStarts
+from nodewright.application.upkeep import Upkeep
 from nodewright.application.tick import tick
 from nodewright.wiring.hinted import HintedFunction
 from nodewright.wiring.interrupt import InterruptFunction
@@ -125,13 +126,15 @@ def _provision(of: Container) -> Handler:
 
 
 def _reconcile(of: Container) -> Handler:
+    starts = RetirementStarts(of.ledger, of.hints, of.queue, of.clock)
     use = Reconcile(
         of.ledger,
         of.clusters,
         of.market,
         of.launcher,
         Registrar(of.ledger, of.fleet, of.observer),
-        NodeDeletions(RetirementStarts(of.ledger, of.hints, of.queue, of.clock)),
+        NodeDeletions(starts),
+        Upkeep(of.ledger, of.fleet, starts, of.observer),
         of.queue,
         of.hints,
         of.observer,

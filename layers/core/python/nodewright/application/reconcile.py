@@ -13,12 +13,13 @@ from nodewright.application.launching import Launcher
 from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.pod_events import record_pod_events
 from nodewright.application.pool_options import MarketReader
-from nodewright.application.ports import Clock, Cluster, ClusterState, Hints, Ledger, Observer
+from nodewright.application.ports import Clock, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
 from nodewright.application.recounting import recount
 from nodewright.application.redriving import redrive
 from nodewright.application.registering import Registrar, naming
-from nodewright.application.retirement_ports import RetireQueue, RetiringClusters
+from nodewright.application.retirement_ports import RetireQueue, RetiringCluster, RetiringClusters
+from nodewright.application.upkeep import Upkeep
 from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod
@@ -53,6 +54,7 @@ class Reconcile:
     launcher: Launcher
     registrar: Registrar
     deletions: NodeDeletions
+    upkeep: Upkeep
     queue: RetireQueue
     hints: Hints
     observer: Observer
@@ -70,7 +72,7 @@ class Reconcile:
         await_second(hint_sent, self.clock)
         return self._reconcile(connected, self.clusters.open(connected))
 
-    def _reconcile(self, connected: ConnectedCluster, cluster: Cluster) -> Report:
+    def _reconcile(self, connected: ConnectedCluster, cluster: RetiringCluster) -> Report:
         """What needs neither cluster nor EC2 comes first, then nodes that joined: EC2 may be throttled."""
         name, taken = connected.name, self.clock.now()
         before = self.ledger.claims(name)
@@ -79,6 +81,7 @@ class Reconcile:
         moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes, naming(state.node_classes))
         deleted = self.deletions.follow(name, before, state.nodes, taken)
         finished = self._finish(connected, state, taken)
+        self.upkeep.keep(name, cluster, before, state.nodes, taken)
         recount(name, self.ledger, self.observer)
         missed = self._wake_provision(connected, state, taken)
         ask_disrupt(name, self.ledger, self.hints, state, record_pod_events(name, self.ledger, state, taken), taken)
