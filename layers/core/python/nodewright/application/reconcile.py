@@ -88,7 +88,7 @@ class Reconcile:
         self.ledger.set_last_run(name, "reconcile", taken)
         return Report("reconciled", finished, moved, missed, redriven, deleted)
 
-    def _read(self, connected: ConnectedCluster, cluster: Cluster) -> ClusterState:
+    def _read(self, connected: ConnectedCluster, cluster: RetiringCluster) -> ClusterState:
         with reaching(connected.name, self.ledger, self.clock):
             state = cluster.read()
         if connected.unreachable_until is not None:
