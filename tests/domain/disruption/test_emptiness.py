@@ -66,7 +66,8 @@ def test_one_that_a_pod_forbids_to_disrupt_stays_and_says_so() -> None:
 
 def test_as_many_go_as_the_budget_lets_the_longest_empty_first() -> None:
     of = budgeted("2")
-    nodes = [candidate(name, of=of, last_pod_event=NOW - age * MINUTE) for name, age in zip("abcd", (1, 4, 2, 3), strict=True)]
+    ages = zip("abcd", (1, 4, 2, 3), strict=True)
+    nodes = [candidate(name, of=of, last_pod_event=NOW - age * MINUTE) for name, age in ages]
     proposal = propose(*nodes)
     assert going(proposal) == ["b", "d"]
     assert ["its budgets let no more go now" in each.why for each in proposal.blocked] == [True, True]
