@@ -8,7 +8,6 @@ from nodewright.domain.claims import NodeClaim
 from nodewright.domain.disruption import METHODS
 from nodewright.domain.disruption.candidates import candidates
 from nodewright.domain.disruption.deadlines import deadlines, next_deadline
-from nodewright.domain.stale_taints import may_be_at_work, stale_marks
 
 #: A budget's window may have opened, a class or an image changed: nobody tells of it.
 LONGEST = timedelta(minutes=10)
@@ -20,8 +19,7 @@ def ask_disrupt(
     cluster: str, ledger: Ledger, hints: Hints, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
 ) -> bool:
     """Send it a hint if it has something to do; whether it has."""
-    known, last = tuple(claims), ledger.last_run(cluster, "disrupt")
-    asked = bool(known) and (_is_forgotten(state, known, last, now) or is_due(state, known, last, now))
+    asked = bool(claims) and is_due(state, claims, ledger.last_run(cluster, "disrupt"), now)
     if asked:
         hints.send(cluster, "disrupt", now)
     return asked
@@ -36,8 +34,3 @@ def is_due(state: ClusterState, claims: Sequence[NodeClaim], last: datetime | No
     if due is not None and due <= now:
         return True
     return now - last >= WAITING and any(moment <= now for moment in deadlines(found, METHODS))
-
-
-def _is_forgotten(state: ClusterState, claims: Sequence[NodeClaim], last: datetime | None, now: datetime) -> bool:
-    """A mark that a run which died had left: the next takes it off."""
-    return bool(stale_marks(state.nodes, claims)) and not may_be_at_work(last, now)
