@@ -5,27 +5,16 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.adapters.dynamodb.ledger import DynamoLedger
-from nodewright.adapters.memory import InMemoryLedger, VirtualClock
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.ports import DecisionRecord, Ledger, Price, UnavailableOffering
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.instance_facts import GpuFacts, InstanceFacts
 from tests.adapters.builders import NOW, claim, claims, cluster, launch
-from tests.adapters.tables import TABLE, make_table
 
 FACTS = (
     InstanceFacts("g5.xlarge", "amd64", 4, 16384, gpus=(GpuFacts("A10G", "NVIDIA", 1, 24576),)),
     InstanceFacts("m7g.large", "arm64", 2, 8192, clock_speed_mhz=2600),
 )
-
-
-@pytest.fixture(params=["memory", "dynamodb"])
-def ledger(request: pytest.FixtureRequest) -> Ledger:
-    if request.param == "memory":
-        return InMemoryLedger()
-    region = request.getfixturevalue("aws")
-    return DynamoLedger(make_table(region), TABLE, region=region, clock=VirtualClock(NOW), report=pytest.fail)
 
 
 def launched(one: NodeClaim, instance: str) -> NodeClaim:
