@@ -72,8 +72,20 @@ def test_a_ready_node_has_what_its_pods_leave() -> None:
 
 @pytest.mark.parametrize("closed", [node(ready=False), node(unschedulable=True), node(terminating=True)])
 def test_a_node_that_takes_no_pods_is_no_room(closed: Node) -> None:
+    labelled = replace(closed, labels={**closed.labels, "karpenter.sh/initialized": "true"})
     assert rooms([closed], [], [], [], NOW) == ()
-    assert rooms([closed], [claim(node_name="n", state=ClaimState.INITIALIZED)], [], [], NOW) == ()
+    assert rooms([labelled], [claim(node_name="n", state=ClaimState.INITIALIZED)], [], [], NOW) == ()
+
+
+def test_a_node_read_before_its_claim_was_initialized_counts_as_it_was_planned() -> None:
+    """Else its pods would be bought another: reconcile takes the claim forward between the two readings."""
+    read = node("n", ready=False, taints=(taint("karpenter.sh/unregistered", "NoExecute"),))
+    initialized = claim(node_name="n", state=ClaimState.INITIALIZED, labels={"role": "x"}, allocatable=SMALL)
+    room = only(rooms([read], [initialized], [], [], NOW))
+
+    assert room.taints == ()
+    assert room.labels["role"] == "x"
+    assert rooms([read], [initialized], [], [], NOW + timedelta(minutes=16)) == ()
 
 
 def test_daemon_sets_still_to_come_are_taken_off_and_running_ones_not_twice() -> None:
@@ -150,7 +162,8 @@ def test_until_a_node_is_initialized_its_planned_size_and_taints_count(known_as:
 
 def test_once_initialized_a_node_counts_as_it_is() -> None:
     ours = claim(state=ClaimState.INITIALIZED, node_name="n", allocatable=SMALL)
-    room = only(rooms([node("n", cpu="1", taints=(taint("a"),))], [ours], [], [], NOW))
+    labels = {"karpenter.sh/initialized": "true"}
+    room = only(rooms([node("n", cpu="1", labels=labels, taints=(taint("a"),))], [ours], [], [], NOW))
 
     assert room.available.get("cpu") == 1000
     assert room.taints == (taint("a"),)

@@ -106,7 +106,7 @@ class _View:
         """A node; one of ours counts as it was planned until it is initialized."""
         if node.unschedulable or node.terminating or (claim is not None and is_leaving(claim, now)):
             return None
-        if claim is not None and claim.state.precedes(ClaimState.INITIALIZED):
+        if claim is not None and _is_starting(claim, node, now):
             return self._starting(claim, node.name, {**_planned_labels(claim), **node.labels}, now)
         if not node.ready:
             return None
@@ -155,6 +155,15 @@ class _View:
         final = {**labels, nodes.REGISTERED_LABEL: "true", nodes.INITIALIZED_LABEL: "true"}
         coming = (each for each in self._daemon_sets if each.key not in there and _runs_on(each, final, taints))
         return sum((each.requests for each in coming), Resources())
+
+
+def _is_starting(claim: NodeClaim, node: Node, now: datetime) -> bool:
+    """Whether it was when the node was read, which may be before the claim was: reconcile works meanwhile.
+
+    It labels a node before it says of the claim that it is initialized. Who takes that label off later gains nothing.
+    """
+    young = now - claim.created <= STARTUP_PATIENCE
+    return claim.state.precedes(ClaimState.INITIALIZED) or (young and nodes.INITIALIZED_LABEL not in node.labels)
 
 
 def _planned_labels(claim: NodeClaim) -> dict[str, str]:
