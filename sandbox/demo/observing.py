@@ -9,6 +9,8 @@ from typing import Any, Self
 from sandbox.demo.timeline import Timeline
 from sandbox.world import World
 
+WATCHED = ("notify", "interrupt", "disrupt", "provision", "reconcile", "retire")
+
 # Log records and Kubernetes objects: JSON as it comes.
 Record = Mapping[str, Any]
 
@@ -43,7 +45,7 @@ class Observer:
     def look(self) -> None:
         """One look at everything, told in the order in which it happens."""
         self._look_at_webhooks()
-        for function in ("notify", "provision", "reconcile"):
+        for function in WATCHED:
             for record in self._new_records(function):
                 self._tell(record)
         self._look_at_nodes()
@@ -58,7 +60,7 @@ class Observer:
             self.look()
 
     def _skip_what_was(self) -> None:
-        for function in ("notify", "provision", "reconcile"):
+        for function in WATCHED:
             self._read[function] = len(self.world.lambdas.log_records(function))
         self._hints, self._calls = self._starts("provision"), self._starts("notify")
 
@@ -86,12 +88,20 @@ class Observer:
             self.timeline.tell("fleet", fleet_line(record))
         elif message == "initialized":
             self.timeline.tell("node", f"{record['node']} initialized")
+        elif message == "disrupted":
+            self.timeline.tell("retire", f"{', '.join(record['nodes'])} may go: {record['reason']}")
+        elif message == "retiring":
+            self.timeline.tell("retire", retire_line(record))
         elif message == "problem" or record.get("level") in {"ERROR", "CRITICAL"}:
             reason = record.get("reason") or record.get("errorMessage") or record.get("exception") or record
             self.timeline.tell("problem", f"{record.get('what', message)}: {str(reason).strip().splitlines()[-1]}")
 
     def _look_at_nodes(self) -> None:
-        for node in self.world.control_plane.client.objects("v1", "Node"):
+        nodes = self.world.control_plane.client.objects("v1", "Node")
+        for name in self._nodes - {node["metadata"]["name"] for node in nodes}:
+            self._nodes.remove(name)
+            self.timeline.tell("node", f"{name} is gone")
+        for node in nodes:
             name, labels = node["metadata"]["name"], node["metadata"]["labels"]
             if name not in self._nodes:
                 self._nodes.add(name)
@@ -115,6 +125,12 @@ def plan_line(record: Record) -> str:
     ]
     bound = f" (bound {record['bound']})" if record.get("bound") else ""
     return f"{record['pods']} pods → {', '.join(parts)}; {record['price']} USD/h{bound}"
+
+
+def retire_line(record: Record) -> str:
+    """`ip-10-0-0-4…: drain (spot-interruption), 6 pods to go`."""
+    note = f", {record['note']}" if record.get("note") else ""
+    return f"{record['node'] or record['node_claim']}: {record['step']} ({record['reason']}){note}"
 
 
 def fleet_line(record: Record) -> str:

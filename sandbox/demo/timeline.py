@@ -16,6 +16,8 @@ COLOURS = {
     "node": "blue",
     "setup": "bright_black",
     "problem": "red",
+    "aws": "bright_red",
+    "retire": "magenta",
 }
 
 #: Narrower terminals wrap; a file or a CI log has no width of its own.
@@ -43,6 +45,11 @@ class Timeline:
     def seconds(self) -> float:
         """Since second zero."""
         return time.monotonic() - self._started
+
+    def chapter(self, text: str) -> None:
+        """A heading."""
+        with self._lock:
+            self.console.print(f"\n[bold]{escape(text.strip())}[/]")
 
     def tell(self, kind: str, text: str) -> None:
         """One line."""
