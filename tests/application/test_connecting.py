@@ -1,6 +1,5 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 import pytest
 
@@ -12,7 +11,15 @@ from nodewright.adapters.memory import (
     RecordedHints,
     RecordingObserver,
 )
-from nodewright.application.connecting import Connect, Disconnect, Installation, Manifest, StackFacts
+from nodewright.application.connecting import (
+    NO_CHANGE,
+    Brakes,
+    Connect,
+    Disconnect,
+    Installation,
+    Manifest,
+    StackFacts,
+)
 from nodewright.application.errors import NotFoundError, RefusedError, UnavailableError
 from nodewright.application.notify import Notify
 from nodewright.application.ports import Price
@@ -103,12 +110,12 @@ class Site:
         images = InMemoryImages(parameters())
         return Refresh(self.ledger, self.catalogue, images, self.directory, self.observer)
 
-    def steps(self, now: datetime = NOW) -> Iterator[str]:
+    def steps(self, brakes: Brakes = NO_CHANGE) -> Iterator[str]:
         use = Connect(self.ledger, self.directory, self.access, self.admin, self.refresh, self.token)
-        return use(CLUSTER, STACK, INSTALLATION, now)
+        return use(CLUSTER, STACK, INSTALLATION, NOW, brakes)
 
-    def connect(self) -> list[str]:
-        return list(self.steps())
+    def connect(self, brakes: Brakes = NO_CHANGE) -> list[str]:
+        return list(self.steps(brakes))
 
     def disconnect(self) -> list[str]:
         return list(Disconnect(self.ledger, self.access, self.admin)(CLUSTER, STACK, INSTALLATION))
@@ -155,6 +162,22 @@ def test_connecting_again_replaces_the_token_and_nothing_else() -> None:
     assert cluster.token_hashes == (token_hash("token-2"),)
     assert (cluster.paused, cluster.scheduler_names) == (True, ("mine",))
     assert site.is_heard()
+
+
+def test_ceilings_are_set_kept_changed_and_taken_away() -> None:
+    site = Site()
+
+    def ceilings(brakes: Brakes = NO_CHANGE) -> tuple[int | None, int]:
+        told = site.connect(brakes)
+        cluster = site.ledger.cluster(CLUSTER)
+        assert f"{cluster.launches_per_hour} launches an hour" in "\n".join(told)
+        return cluster.limit_usd_per_hour, cluster.launches_per_hour
+
+    assert ceilings() == (None, 500)
+    assert ceilings(Brakes(limit_usd_per_hour=0, launches_per_hour=20)) == (0, 20)
+    assert ceilings() == (0, 20)
+    assert ceilings(Brakes(limit_usd_per_hour=7)) == (7, 20)
+    assert ceilings(Brakes(without_usd_limit=True)) == (None, 20)
 
 
 def test_a_crd_that_is_there_is_left_as_it_is() -> None:

@@ -17,6 +17,14 @@ from nodewright.domain.clusters import ConnectedCluster
 from tests.application.world import CLUSTER, FACTS, NOW, ZONES, connected, parameters, prices
 
 LATER = NOW + timedelta(hours=1)
+#: What EKS doesn't know.
+OURS = {
+    "paused": True,
+    "unreachable_until": LATER,
+    "scheduler_names": ("mine",),
+    "limit_usd_per_hour": 7,
+    "launches_per_hour": 9,
+}
 
 
 class FailingCatalogue(InMemoryEc2Catalogue):
@@ -55,7 +63,7 @@ class Region:
         )
         images = InMemoryImages(parameters("1.37") | parameters("1.38"))
         self.refresh = Refresh(self.ledger, self.catalogue, images, self.directory, self.observer)
-        self.ledger.put_cluster(connected(paused=True, unreachable_until=LATER, scheduler_names=("mine",)))
+        self.ledger.put_cluster(connected(**OURS))
 
 
 def test_all_parts_are_refreshed_where_none_is_named() -> None:
@@ -99,9 +107,7 @@ def test_images_of_the_versions_in_use_are_stored() -> None:
 def test_a_clusters_facts_are_refreshed_and_what_is_ours_stays() -> None:
     region = Region()
     region.refresh(("clusters",), LATER)
-    assert region.ledger.cluster(CLUSTER) == connected(
-        version="1.38", paused=True, unreachable_until=LATER, scheduler_names=("mine",), refreshed=LATER
-    )
+    assert region.ledger.cluster(CLUSTER) == connected(version="1.38", refreshed=LATER, **OURS)
 
 
 def test_a_token_made_while_eks_was_asked_is_kept() -> None:

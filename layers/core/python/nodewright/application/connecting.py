@@ -12,6 +12,7 @@ from nodewright.application.errors import NotFoundError, RefusedError
 from nodewright.application.ports import ClusterDirectory, Ledger
 from nodewright.application.refresh import PARTS, Refresh
 from nodewright.domain.clusters import ConnectedCluster, token_hash
+from nodewright.domain.money import show_usd
 
 Manifest = Mapping[str, object]
 """One Kubernetes object, as JSON has it."""
@@ -68,6 +69,28 @@ class Installation:
 
 
 @dataclass(frozen=True, slots=True)
+class Brakes:
+    """What is asked of a cluster's ceilings; what isn't, stays as it was."""
+
+    limit_usd_per_hour: int | None = None
+    """Nanodollars."""
+    without_usd_limit: bool = False
+    launches_per_hour: int | None = None
+
+    def on(self, cluster: ConnectedCluster) -> ConnectedCluster:
+        """The cluster with them."""
+        usd = cluster.limit_usd_per_hour if self.limit_usd_per_hour is None else self.limit_usd_per_hour
+        return replace(
+            cluster,
+            limit_usd_per_hour=None if self.without_usd_limit else usd,
+            launches_per_hour=self.launches_per_hour or cluster.launches_per_hour,
+        )
+
+
+NO_CHANGE = Brakes()
+
+
+@dataclass(frozen=True, slots=True)
 class Connect:
     """The use case; yields what it has done, step by step."""
 
@@ -78,15 +101,17 @@ class Connect:
     refresh: Refresh
     new_token: Callable[[], str]
 
-    def __call__(self, name: str, stack: StackFacts, installation: Installation, now: datetime) -> Iterator[str]:
+    def __call__(
+        self, name: str, stack: StackFacts, installation: Installation, now: datetime, brakes: Brakes = NO_CHANGE
+    ) -> Iterator[str]:
         """Connect one cluster. OutsideError says which step failed and why."""
         described = self.directory.describe(name)
         yield f"cluster {name}: Kubernetes {described.version}, {described.endpoint}"
         yield from self._grant(described, stack)
         yield from self._install(installation)
         token = self.new_token()
-        registered = self._register(described, token, now)
-        yield "registered, with a fresh webhook token"
+        registered = self._register(described, token, now, brakes)
+        yield f"registered, with a fresh webhook token; {_ceilings(registered)}"
         yield from self._fill_catalogue(now)
         self.administrator.apply(installation.webhooks(f"{stack.webhook_url}/v1/clusters/{name}/{token}"))
         self.ledger.put_cluster(replace(registered, token_hashes=(token_hash(token),)))
@@ -113,7 +138,7 @@ class Connect:
         yield f"custom resources: {len(missing)} installed, {len(installation.crds) - len(missing)} were there"
         yield "RBAC applied"
 
-    def _register(self, described: ConnectedCluster, token: str, now: datetime) -> ConnectedCluster:
+    def _register(self, described: ConnectedCluster, token: str, now: datetime, brakes: Brakes) -> ConnectedCluster:
         """Old tokens count until the webhook configuration holds the new one.
 
         All of them: after runs that died half-way nobody knows which of them it holds.
@@ -122,13 +147,9 @@ class Connect:
             before = self.ledger.cluster(described.name)
         except NotFoundError:
             before = described
-        registered = replace(
-            described,
-            token_hashes=(token_hash(token), *before.token_hashes),
-            scheduler_names=before.scheduler_names,
-            paused=before.paused,
-            refreshed=now,
-        )
+        tokens = (token_hash(token), *before.token_hashes)
+        facts = before.with_facts(described)
+        registered = brakes.on(replace(facts, token_hashes=tokens, unreachable_until=None, refreshed=now))
         self.ledger.put_cluster(registered)
         return registered
 
@@ -147,6 +168,12 @@ class Connect:
         if failed:
             raise RefusedError("; ".join(f"catalogue {part}: {result}" for part, result in failed.items()))
         yield f"catalogue filled: {', '.join(missing)}"
+
+
+def _ceilings(cluster: ConnectedCluster) -> str:
+    usd = cluster.limit_usd_per_hour
+    money = "without a limit in USD" if usd is None else f"at most {show_usd(usd)} USD/h"
+    return f"{money}, at most {cluster.launches_per_hour} launches an hour"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from nodewright.application.errors import NotFoundError, OutsideError, UnavailableError
 from nodewright.application.ports import ClusterDirectory, Ec2Catalogue, Images, Ledger, Observer
-from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.images import FAMILIES
 
 PARTS = ("types", "offerings", "prices", "spot", "clusters", "images")
@@ -75,16 +74,4 @@ class Refresh:
             stored = self.ledger.cluster(name)  # read last: a token or a pause that came meanwhile must stay
         except NotFoundError:
             return  # disconnected meanwhile
-        self.ledger.put_cluster(_with_own_settings(fresh, stored, now))
-
-
-def _with_own_settings(fresh: ConnectedCluster, stored: ConnectedCluster, now: datetime) -> ConnectedCluster:
-    """EKS's facts with what is ours: tokens, settings, pause."""
-    return replace(
-        fresh,
-        token_hashes=stored.token_hashes,
-        scheduler_names=stored.scheduler_names,
-        paused=stored.paused,
-        unreachable_until=stored.unreachable_until,
-        refreshed=now,
-    )
+        self.ledger.put_cluster(replace(stored.with_facts(fresh), refreshed=now))

@@ -1,7 +1,7 @@
 """A connected cluster, as the table keeps it."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 
@@ -29,6 +29,19 @@ class ConnectedCluster:
     """CreateFleet calls; beyond, something runs away."""
     unreachable_until: datetime | None = None
     refreshed: datetime | None = field(default=None)
+
+    def with_facts(self, described: "ConnectedCluster") -> "ConnectedCluster":
+        """What EKS says of it, with everything that is ours as it was."""
+        return replace(
+            self,
+            endpoint=described.endpoint,
+            certificate_authority=described.certificate_authority,
+            version=described.version,
+            service_cidr=described.service_cidr,
+            dns_ip=described.dns_ip,
+            ip_family=described.ip_family,
+            auth_mode=described.auth_mode,
+        )
 
     def unreachable(self, now: datetime) -> bool:
         """Whether its API server didn't answer lately and is left alone for now."""

@@ -19,7 +19,7 @@ from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.rbac import rbac
 from nodewright.adapters.manifests.webhooks import webhook_configuration
 from nodewright.adapters.stacks import stack_outputs
-from nodewright.application.connecting import Connect, Disconnect, Installation, StackFacts
+from nodewright.application.connecting import Brakes, Connect, Disconnect, Installation, StackFacts
 from nodewright.application.errors import RefusedError
 from nodewright.application.ports import Ledger
 from nodewright.telemetry import PowertoolsObserver, Telemetry
@@ -48,6 +48,7 @@ def connecting(
     webhook_url: str,
     webhook_ca: Path | None,
     node_roles: Sequence[str],
+    brakes: Brakes,
 ) -> Callable[[datetime], Iterator[str]]:
     """`nodewright connect`, ready to run at a given moment."""
     operator = _operator(stack)
@@ -62,7 +63,7 @@ def connecting(
         lambda: secrets.token_urlsafe(32),
     )
     facts = _facts(operator.outputs, webhook_url, node_roles)
-    return lambda now: use(cluster, facts, _installation(cluster, webhook_ca), now)
+    return lambda now: use(cluster, facts, _installation(cluster, webhook_ca), now, brakes)
 
 
 def disconnecting(stack: str, cluster: str, kubeconfig: Path | None) -> Callable[[], Iterator[str]]:

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 import msgspec
 
+from nodewright.adapters.manifests.fields import Report
 from nodewright.application.ports import ManifestWarning
+from nodewright.domain.limits import PRICE, Limits
+from nodewright.domain.money import parse_usd
 from nodewright.domain.nodeclasses import Kubelet, NodeClass
 from nodewright.domain.pools import NodePool
 
 SETTINGS_DOMAIN = "nodewright.dev/"
+PRICE_LIMIT = f"{SETTINGS_DOMAIN}limit-usd-per-hour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,17 @@ class PoolReading:
 def own_settings(annotations: Mapping[str, str]) -> dict[str, str]:
     """Nodewright's own settings among an object's annotations (architecture §6)."""
     return {key: value for key, value in annotations.items() if key.startswith(SETTINGS_DOMAIN)}
+
+
+def with_price_limit(limits: Limits | None, annotations: Mapping[str, str], report: Report) -> Limits | None:
+    """A pool's limits with that of what its nodes may cost; one that can't be read refuses the pool."""
+    if PRICE_LIMIT not in annotations:
+        return limits
+    try:
+        return Limits({**(limits or {}), PRICE: parse_usd(annotations[PRICE_LIMIT])})
+    except ValueError as error:
+        report.refuse(f"metadata.annotations.{PRICE_LIMIT}", str(error))
+        return limits
 
 
 def static_hash(pool: NodePool) -> str:

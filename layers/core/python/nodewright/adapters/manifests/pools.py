@@ -17,7 +17,12 @@ from nodewright.adapters.manifests.disruption import read_disruption
 from nodewright.adapters.manifests.durations import read_duration
 from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
 from nodewright.adapters.manifests.kubelets import read_kubelet
-from nodewright.adapters.manifests.pool_readings import PoolReading, own_settings, static_hash
+from nodewright.adapters.manifests.pool_readings import (
+    PoolReading,
+    own_settings,
+    static_hash,
+    with_price_limit,
+)
 from nodewright.domain.nodeclasses import Kubelet
 from nodewright.domain.pools import NodePool
 
@@ -43,7 +48,7 @@ def read_pool(raw: Mapping[str, object]) -> PoolReading:
         name=name,
         node_class=_node_class(node),
         weight=spec.whole("weight", highest=100) or 0,
-        limits=read_limits(spec, "limits"),
+        limits=with_price_limit(read_limits(spec, "limits"), annotations, report),
         expire_after=read_duration(node, "expireAfter", disruption.expire_after),
         termination_grace_period=read_duration(node, "terminationGracePeriod", None),
         settings=own_settings(annotations),

@@ -15,7 +15,12 @@ from nodewright.adapters.manifests.constraints import (
 from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
 from nodewright.adapters.manifests.kubelets import read_kubelet
 from nodewright.adapters.manifests.node_templates import read_template_spec
-from nodewright.adapters.manifests.pool_readings import PoolReading, own_settings, static_hash
+from nodewright.adapters.manifests.pool_readings import (
+    PoolReading,
+    own_settings,
+    static_hash,
+    with_price_limit,
+)
 from nodewright.domain import nodes
 from nodewright.domain.labels import AWS_DOMAIN
 from nodewright.domain.nodeclasses import NodeClass
@@ -43,7 +48,7 @@ _BUDGETS = (DisruptionBudget(), DisruptionBudget("0", reasons=("Drifted",)))
 def read_provisioner(raw: Mapping[str, object]) -> PoolReading:
     """One Provisioner object, as the NodePool that does the same."""
     metadata = metadata_fields(raw)
-    name = metadata.text("name")
+    name, annotations = metadata.text("name"), metadata.pairs("annotations")
     report = Report(f"Provisioner/{name}", "the pool is left out of planning")
     root = Fields(raw, "", report)
     root.known("apiVersion", "kind", "metadata", "status")
@@ -54,9 +59,9 @@ def read_provisioner(raw: Mapping[str, object]) -> PoolReading:
         name=name,
         node_class=written_in.name if written_in else _named_class(spec),
         weight=spec.whole("weight", highest=100) or 0,
-        limits=read_limits(spec.child("limits"), "resources"),
+        limits=with_price_limit(read_limits(spec.child("limits"), "resources"), annotations, report),
         expire_after=_seconds(spec, "ttlSecondsUntilExpired"),
-        settings=own_settings(metadata.pairs("annotations")),
+        settings=own_settings(annotations),
         terminating="deletionTimestamp" in metadata,
         consolidation_policy=policy,
         consolidate_after=after,
