@@ -105,8 +105,9 @@ class Scene:
         return [role["RoleName"] for role in profile["Roles"]]
 
     def spot_prices(self) -> dict[tuple[str, str], int]:
-        """(type, zone) → nanodollars an hour, by EC2's price history."""
-        pages = self.ec2.get_paginator("describe_spot_price_history").paginate(ProductDescriptions=["Linux/UNIX"])
+        """(type, zone) → nanodollars an hour, as EC2 says now."""
+        history = self.ec2.get_paginator("describe_spot_price_history")
+        pages = history.paginate(ProductDescriptions=["Linux/UNIX"], StartTime=now())
         return {
             (each["InstanceType"], each["AvailabilityZone"]): parse_usd(each["SpotPrice"])
             for page in pages

@@ -31,7 +31,7 @@ def test_a_disconnected_cluster_is_served_no_more_and_again_once_it_is_connected
 
     said = scene.world.connect()
 
-    assert "custom resources: 0 installed, 3 were there" in said
+    assert "custom resources: 0 installed" in said
     assert scene.webhook_path() != old
     scene.apply(pod("late"))
     scene.running(2)

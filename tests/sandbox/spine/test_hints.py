@@ -66,10 +66,10 @@ def test_a_run_killed_as_it_buys_is_finished_by_another_with_what_it_bought(
     assert [scene.ledger.owner(claim.instance_id) for claim in claims] == [(CLUSTER, claim.id) for claim in claims]
 
 
-def test_provision_may_call_itself_and_no_other_function_may(scene: Scene) -> None:
-    """It sends hints to its own queue when EC2 was throttled; Lambda would stop that after sixteen."""
+def test_provision_and_retire_may_call_themselves_and_no_other_function_may(scene: Scene) -> None:
+    """They send messages to their own queues; Lambda would stop that after sixteen."""
     allowed = {name for name, spec in scene.world.lambdas.functions.items() if spec.recursive_loop_allowed}
-    assert allowed == {scene.world.lambdas.find("provision").spec.logical_id}
+    assert allowed == {scene.world.lambdas.find(verb).spec.logical_id for verb in ("provision", "retire")}
     assert scene.world.lambdas.loops_stopped("provision") == 0
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sandbox.spine.manifests import AMD64, EITHER, ON_DEMAND, family, node_class, node_pool, pod
+from tests.sandbox.spine.manifests import AMD64, EITHER, ON_DEMAND, family, node_class, node_pool, pod, requirement
 from tests.sandbox.spine.scene import Scene
 
 pytestmark = pytest.mark.sandbox
@@ -61,7 +61,8 @@ def test_spot_that_is_sold_out_becomes_on_demand_in_the_same_run(scene: Scene) -
 
 def test_with_no_capacity_at_all_the_pod_is_told_and_nothing_loops(scene: Scene) -> None:
     scene.world.aws.fleet.exhaust()
-    scene.apply(node_class(), node_pool(*M7I, EITHER), pod("web"))
+    small = requirement("karpenter.k8s.aws/instance-size", "large")
+    scene.apply(node_class(), node_pool(*M7I, small, EITHER), pod("web"))
 
     (told,) = scene.eventually(lambda: scene.our_events("web"), "an event on the pod")
     assert told["reason"] == "FailedScheduling"

@@ -1,0 +1,55 @@
+"""Nodes go on their own account: scaled to zero, and past their time."""
+
+from pathlib import Path
+
+import pytest
+
+import sandbox
+from tests.sandbox.spine.manifests import Manifest
+from tests.sandbox.spine.scene import Scene
+
+pytestmark = pytest.mark.sandbox
+
+SEED = Path(sandbox.__file__).parent / "seeds/one"
+
+
+@pytest.fixture
+def seeded(scene: Scene) -> Scene:
+    """Nginx of the first seed runs, three times."""
+    scene.apply(*(path.read_text() for path in sorted(SEED.glob("*.yaml"))))
+    scale(scene, 3)
+    scene.running(3)
+    scene.initialized(len(scene.nodes()))
+    return scene
+
+
+def test_scaled_to_zero_every_node_goes_and_every_instance_ends(seeded: Scene) -> None:
+    scale(seeded, 0)
+    seeded.eventually(lambda: not seeded.pods(), "the pods to be gone")
+
+    try:
+        seeded.eventually(lambda: swept(seeded) and not seeded.nodes() and not alive(seeded), "all nodes to be gone")
+    except AssertionError:
+        for c in seeded.claims():
+            print(c.id, c.state, c.node_name, c.last_pod_event, c.retirement)
+        print(seeded.nodes().keys(), [i["State"] for i in seeded.instances()])
+        for v in ("disrupt", "retire", "reconcile"):
+            print(v, *seeded.world.lambdas.logs(v)[-25:], sep="\n")
+        raise
+
+    assert seeded.claims() == ()
+    assert seeded.problems() == []
+
+
+def swept(scene: Scene) -> bool:
+    """The minute's sweep, which comes sooner here."""
+    scene.fire("Tick")
+    return True
+
+
+def alive(scene: Scene) -> list[Manifest]:
+    return [each for each in scene.instances() if each["State"]["Name"] != "terminated"]
+
+
+def scale(scene: Scene, replicas: int) -> Manifest:
+    return scene.kubernetes.patch("apps/v1", "Deployment", "nginx", {"spec": {"replicas": replicas}})
