@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from nodewright.domain.catalogue import InstanceType, Offering
+from nodewright.domain.limits import PRICE
 from nodewright.domain.plans import Launch, LaunchOffering, Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.quantities import Resources
@@ -107,10 +108,10 @@ def _limits(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
         used = Resources()
         for launch in plan.launches:
             if launch.pool == options.pool.name:
-                largest = Resources()
+                largest = Resources({"nodes": 1, PRICE: max(offering.price for offering in launch.offerings)})
                 for name in launch.instance_types:
                     largest = largest.maximum(kinds[name].capacity)
-                used += (largest + Resources({"nodes": 1})).times(len(launch.nodes))
+                used += largest.times(len(launch.nodes))
         for resource, amount in options.remaining.items():
             if used.get(resource) > max(0, amount):
                 yield f"pool {options.pool.name} passes its limit of {resource}: {used.get(resource)} > {amount}"

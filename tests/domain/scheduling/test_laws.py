@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.limits import PRICE
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
@@ -80,7 +82,9 @@ def pods(draw: st.DrawFn) -> tuple[Pod, ...]:
 
 @st.composite
 def pools(draw: st.DrawFn) -> tuple[PoolOptions, ...]:
-    limits = st.sampled_from((None, None, builders.resources(cpu=9), builders.resources(nodes=2, memory="20Gi")))
+    money = Resources({PRICE: 2_500_000_000})
+    several = builders.resources(nodes=2, memory="20Gi")
+    limits = st.sampled_from((None, None, builders.resources(cpu=9), several, money, money + builders.resources(cpu=9)))
     teams = st.sampled_from(
         ((), (("team", "In", "red", "blue"),), (("team", "Exists"),), ((CAPACITY_TYPE, "In", "spot"),))
     )
@@ -164,4 +168,4 @@ def test_a_plan_cut_short_is_valid_and_says_so(world: Snapshot, patterns: int) -
 
 
 def _shuffled(things: Sequence[T], seed: int) -> tuple[T, ...]:
-    return tuple(Random(seed).sample(things, len(things)))  # noqa: S311 - any order will do
+    return tuple(Random(seed).sample(things, len(things)))

@@ -1,9 +1,10 @@
 """A pool's limits are never passed, whatever type EC2 picks from the list."""
 
-from nodewright.domain.limits import Limits
+from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.limits import PRICE, Limits
 from nodewright.domain.plans import Plan
 from nodewright.domain.scheduling import solve
-from tests.builders import instance_type, options, pod, pods, pool, resources, snapshot
+from tests.builders import USD, instance_type, offering, options, pod, pods, pool, resources, snapshot
 
 
 def nodes(plan: Plan) -> int:
@@ -46,6 +47,38 @@ def test_a_limit_that_is_used_up_or_passed_buys_nothing() -> None:
 
 def test_a_resource_that_is_not_limited_is_unlimited() -> None:
     assert nodes(solve(snapshot([pod()], pools=[options(remaining=resources(memory="100Gi"))]))) == 1
+
+
+def priced(*prices: tuple[str, float]) -> InstanceType:
+    """x.s, on demand only, at a price for each zone."""
+    return instance_type("x.s", offerings=[offering(zone, "on-demand", price) for zone, price in prices])
+
+
+def test_what_nodes_cost_is_limited() -> None:
+    types = [instance_type("x.s", on_demand=1.0, spot=None)]
+    plan = solve(snapshot(pods(4, cpu="1500m"), pools=[options(types=types, remaining=Limits({PRICE: 5 * USD // 2}))]))
+
+    assert nodes(plan) == 2
+    assert "USD per hour 0.50 left, x.s takes 1.00" in plan.unschedulable[0].message
+
+
+def test_of_one_type_only_the_zones_that_money_allows_are_listed() -> None:
+    types = [priced(("a", 1.0), ("b", 1.2), ("c", 1.3))]
+    tight, wide = (options(types=types, remaining=Limits({PRICE: usd * USD // 10})) for usd in (25, 26))
+
+    assert solve(snapshot(pods(2, cpu="1500m"), pools=[tight])).launches[0].zones == ("a", "b")
+    assert solve(snapshot(pods(2, cpu="1500m"), pools=[wide])).launches[0].zones == ("a", "b", "c")
+
+
+def test_what_the_dearest_zone_may_cost_is_not_spent_on_another_node() -> None:
+    """The list of the first shape takes the dearer zone's price, so the second shape doesn't get it."""
+    types = [priced(("a", 1.0), ("b", 1.2))]
+    waiting = [pod("small", cpu="1000m"), pod("large", cpu="1900m")]
+    plan = solve(snapshot(waiting, pools=[options(types=types, remaining=Limits({PRICE: 22 * USD // 10}))]))
+
+    dearest = sum(max(each.price for each in launch.offerings) * len(launch.nodes) for launch in plan.launches)
+    assert nodes(plan) == 2
+    assert dearest <= 22 * USD // 10
 
 
 def test_larger_types_leave_the_list_before_nodes_leave_the_plan() -> None:
