@@ -13,7 +13,7 @@ from nodewright.application.retirement_actions import HELD_REASON
 from nodewright.domain.claims import ClaimState
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.retirement import DISRUPTED, EXCLUDED, Reason, Step
-from nodewright.domain.retiring import FINDING, SETTLING
+from nodewright.domain.retiring import FINDING, NEXT_LOOK, SETTLING
 from nodewright.domain.taints import Taint
 from nodewright.domain.usage import usage_of
 from tests.application.retiring import Yard
@@ -51,6 +51,13 @@ def test_nobody_is_asked_to_leave_within_five_seconds_of_the_taint() -> None:
     assert yard.cluster.evictions == []
     yard.run_for(SECOND)
     assert len(yard.cluster.evictions) == 1
+
+
+def test_where_a_pod_was_let_go_the_next_look_comes_soon() -> None:
+    yard = Yard(running("a", termination_grace_seconds=2))
+    yard.retire()
+    yard.run_for(SETTLING + NEXT_LOOK + 2 * SECOND)
+    assert yard.fleet.instances["i-n"].state == "terminated"
 
 
 def test_the_instance_is_ended_only_when_the_last_pod_and_volume_have_left() -> None:

@@ -9,8 +9,9 @@ from nodewright.application.errors import OutsideError
 from nodewright.application.ports import Fleet
 from nodewright.application.retirement_ports import RetiringCluster
 from nodewright.domain.pods import Pod
-from nodewright.domain.retirement import DISRUPTED, EXCLUDED
+from nodewright.domain.retirement import DISRUPTED
 from nodewright.domain.retiring import Action, Delete, DeleteNode, Evict, Mark, Terminate, Unmark, View
+from nodewright.domain.stale_taints import mark_labels
 
 #: Of the event on a pod that a budget holds.
 HELD_REASON = "DrainHeld"
@@ -43,8 +44,7 @@ class Actor:
     def _node(self, view: View, action: Mark | Unmark | DeleteNode) -> None:
         if view.node is None:
             return
-        # A pool's own label of that name isn't ours to take away.
-        labels = {} if EXCLUDED in view.claim.labels else {EXCLUDED: "true"}
+        labels = mark_labels(view.claim)
         match action:
             case Mark():
                 self.cluster.mark_node(view.node.name, DISRUPTED, labels)
