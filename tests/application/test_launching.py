@@ -19,6 +19,7 @@ from nodewright.application.reservations import (
 )
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.claims import ClaimState
+from nodewright.domain.limits import NODES, Limits
 from nodewright.domain.plans import Launch, LaunchOffering
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
@@ -89,6 +90,18 @@ def test_the_epoch_after_it_counts_each_reservation() -> None:
     assert (outcome.launched, outcome.wanted, epoch) == (200, 200, 3)
     assert here.ledger.epoch(CLUSTER) == 3
     assert [call.capacity for call in here.fleet.calls] == [96, 96, 8]
+
+
+def test_what_a_limit_refuses_of_an_order_stops_it_and_keeps_what_was_bought() -> None:
+    here = World()
+    limited = order(200)
+    limited = replace(limited, pool=replace(limited.pool, limits=Limits({NODES: 150})))
+    outcome, epoch = here.launcher().buy(limited, 0)
+    assert (outcome.launched, outcome.wanted, outcome.limit, epoch) == (96, 192, NODES, 1)
+    assert "nodes 96 in use or reserved there is no room for nodes 96 more" in outcome.refused
+    assert (outcome.later, outcome.replan, outcome.ran_away) == (False, False, False)
+    assert here.ledger.epoch(CLUSTER) == 1
+    assert outcome.refused in here.problems()
 
 
 def test_another_planners_epoch_is_a_conflict_and_nothing_is_bought() -> None:

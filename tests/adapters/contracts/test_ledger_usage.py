@@ -288,10 +288,18 @@ def test_the_next_hour_begins_anew_and_a_clock_that_is_behind_does_not_begin_it_
     reserve(ledger, "l4", 1, TWICE, created=NEXT_HOUR + timedelta(hours=7))
 
 
-def test_launches_are_counted_though_nothing_limits_them_yet_and_by_cluster(ledger: Ledger) -> None:
-    reserve(ledger, "l1", 1)
-    reserve(ledger, "l2", 1)
+def test_launches_are_counted_by_cluster(ledger: Ledger) -> None:
+    reserve(ledger, "l1", 1, TWICE)
+    reserve(ledger, "l2", 1, TWICE)
     ledger.reserve("test", 0, launch("l1"), nodes("l1", 1), TWICE)
+    with pytest.raises(LimitReachedError):
+        reserve(ledger, "l3", 1, TWICE)
+
+
+def test_what_is_adopted_is_no_launch_and_turns_no_hour_back(ledger: Ledger) -> None:
+    reserve(ledger, "l1", 1, TWICE)
+    reserve(ledger, "adopted", 1, created=NOW - timedelta(days=3))
+    reserve(ledger, "l2", 1, TWICE)
     with pytest.raises(LimitReachedError):
         reserve(ledger, "l3", 1, TWICE)
 

@@ -7,6 +7,9 @@ import pytest
 from nodewright.adapters.dynamodb.items import UnreadableItemError
 from nodewright.application.errors import UnavailableError
 from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.quantities import Resources
+from nodewright.domain.retirement import Retirement
+from nodewright.domain.usage import node_usage, usage_of
 from tests.adapters.builders import NOW, claim, claims, launch
 from tests.adapters.dynamodb.conftest import Store
 
@@ -83,6 +86,63 @@ def test_a_claim_of_an_older_release_gets_defaults_for_what_it_lacks(store: Stor
     store.put({"pk": {"S": "CLUSTER#prod"}, "sk": {"S": "CLAIM#l0-00"}, "body": {"S": json.dumps(body)}})
     (found,) = store.ledger().claims("prod")
     assert (found.id, found.labels, found.nominated_pods, found.version) == ("l0-00", {}, (), 0)
+
+
+#: As the first release wrote it, which knew of no usage and no retirement.
+FIRST_RELEASE = {
+    "id": "l0-00",
+    "launch_id": "l0",
+    "state": "reserved",
+    "pool": "default",
+    "node_class": "default",
+    "pool_hash": "1",
+    "class_hash": "2",
+    "created": "2026-11-30T12:00:00Z",
+    "labels": {},
+    "taints": [],
+    "startup_taints": [],
+    "requests": {"cpu": 100},
+    "nominated_pods": [["shop", "web-0"]],
+    "instance_type": "",
+    "zone": "",
+    "capacity_type": "spot",
+    "price": 40,
+    "capacity": {"cpu": 2000},
+    "allocatable": {"cpu": 1900},
+    "instance_id": "",
+    "image_id": "",
+    "node_name": "",
+    "version": 0,
+}
+
+
+@pytest.mark.parametrize("attributes", [{}, {"version": {"N": "0"}, "instance": {"S": ""}, "state": {"S": "reserved"}}])
+def test_a_claim_of_the_first_release_is_counted_settled_retired_and_forgotten(
+    store: Store, attributes: dict[str, dict[str, object]]
+) -> None:
+    body = json.dumps(FIRST_RELEASE)
+    store.put({"pk": {"S": "CLUSTER#prod"}, "sk": {"S": "CLAIM#l0-00"}, "body": {"S": body}, **attributes})
+    ledger = store.ledger()
+    (old,) = ledger.claims("prod")
+    ledger.set_usage("prod", 0, usage_of([old]))
+    assert ledger.usage("prod")["default"] == node_usage(Resources({"cpu": 2000}), 40)
+    ledger.settle_launch("prod", "l0", [launched(old, "i-0")])
+    (running,) = ledger.claims("prod")
+    ledger.start_retirements("prod", [replace(running, retirement=Retirement(2, "empty", NOW, NOW, NOW))], 1)
+    leaving = ledger.take_turn("prod", "l0-00", 2, NOW, NOW + timedelta(minutes=1))
+    ledger.save_claim("prod", replace(leaving, state=ClaimState.GONE))
+    assert (ledger.claims("prod"), ledger.usage("prod")) == ((), {})
+
+
+@pytest.mark.parametrize("attribute", ["version", "next_at"])
+def test_a_tampered_attribute_is_named_and_concerns_no_other_cluster(store: Store, attribute: str) -> None:
+    for name in ("prod", "test"):
+        retiring = replace(claim(), retirement=Retirement(1, "empty", NOW, NOW, NOW))
+        store.ledger().reserve(name, 0, launch(), [retiring])
+    store.put({**store.item("CLUSTER#prod", "CLAIM#l1-00"), attribute: {"S": "x"}})
+    with pytest.raises(UnreadableItemError, match=f"CLUSTER#prod / CLAIM#l1-00, attribute {attribute}"):
+        store.ledger().claims("prod")
+    assert store.ledger().take_turn("test", "l1-00", 1, NOW, NOW + timedelta(seconds=1)).version == 1
 
 
 @pytest.mark.parametrize(

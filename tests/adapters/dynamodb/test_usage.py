@@ -10,7 +10,7 @@ from nodewright.adapters.dynamodb.items import UnreadableItemError
 from nodewright.adapters.dynamodb.table import COLLISIONS
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
 from nodewright.domain.claims import ClaimState
-from nodewright.domain.limits import NODES, Limits
+from nodewright.domain.limits import LAUNCHES, Limits
 from nodewright.domain.quantities import Resources
 from nodewright.domain.usage import node_usage, usage_of
 from tests.adapters.builders import claims, launch
@@ -18,6 +18,7 @@ from tests.adapters.dynamodb.conftest import Store
 from tests.adapters.dynamodb.test_claims import DiedError, launched
 
 LARGE = node_usage(Resources({"cpu": 4000}), 2)
+FEW = {"*": Limits({LAUNCHES: 9})}
 SMALL = node_usage(Resources({"cpu": 1000}), 1)
 
 
@@ -128,16 +129,15 @@ def test_usage_that_is_no_number_is_said_so_and_concerns_no_other_cluster(store:
 
 @pytest.mark.parametrize("attribute", ["hour", "launches", "epoch"])
 def test_a_plan_that_is_no_number_is_said_so_and_nothing_is_reserved(store: Store, attribute: str) -> None:
-    reserved(store, 1)
+    store.ledger().reserve("prod", 0, launch(), claims("l1", 1), FEW)
     store.put({**store.item("CLUSTER#prod", "PLAN"), attribute: {"S": "x"}})
     with pytest.raises(UnreadableItemError, match=f"CLUSTER#prod / PLAN, attribute {attribute}"):
-        store.ledger().reserve("prod", 1, launch("l2"), claims("l2", 1))
+        store.ledger().reserve("prod", 1, launch("l2"), claims("l2", 1), FEW)
     assert len(store.ledger().claims("prod")) == 1
 
 
 def test_an_hour_far_ahead_does_not_hold_launches_up_until_then(store: Store) -> None:
     reserved(store, 1)
-    plan = store.item("CLUSTER#prod", "PLAN")
-    store.put({**plan, "hour": {"N": str(int(str(plan["hour"]["N"])) + 1000)}, "launches": {"N": "9999"}})
-    store.ledger().reserve("prod", 1, launch("l2"), claims("l2", 1), {"*": Limits({NODES: 9})})
+    store.put({**store.item("CLUSTER#prod", "PLAN"), "hour": {"N": "9999999"}, "launches": {"N": "9999"}})
+    store.ledger().reserve("prod", 1, launch("l2"), claims("l2", 1), FEW)
     assert store.item("CLUSTER#prod", "PLAN")["launches"] == {"N": "1"}

@@ -396,7 +396,7 @@ class Ledger(Protocol):
         """Store claims and their launch in one transaction that requires and increments the epoch.
 
         It adds what the claims count to the usage of their pool and of the cluster, within `limits` by pool
-        (and `*`); LAUNCHES among those of `*` bounds the launches of the hour the claims were made in.
+        (and `*`); LAUNCHES among those of `*` counts and bounds the launches of the hour the claims were made in.
         ConflictError when another planner was first, else LimitReachedError; nothing is stored then.
         At most 96 claims.
         """

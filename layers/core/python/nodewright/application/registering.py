@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.orders import UNREGISTERED
 from nodewright.application.ports import Cluster, Fleet, Ledger, Observer
-from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.claims import ClaimState, NodeClaim, advanced
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import INITIALIZED_LABEL, REGISTERED_LABEL, Node
 from nodewright.domain.quantities import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
@@ -54,7 +54,7 @@ class Registrar:
             kubernetes.register_node(node.name, missing_labels(claim, node, target), (UNREGISTERED,))
             if claim.state.precedes(ClaimState.REGISTERED):
                 self.fleet.name(claim.instance_id, tags)
-            self.ledger.save_claim(cluster, replace(claim, state=target, node_name=node.name))
+            self.ledger.save_claim(cluster, replace(advanced(claim, target), node_name=node.name))
         except (ConflictError, NotFoundError, RefusedError) as error:
             self.observer.problem(cluster, "register", f"{node.name}: {error}; the next run tries again")
             return 0

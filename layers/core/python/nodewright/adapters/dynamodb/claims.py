@@ -54,8 +54,8 @@ class Claims(Usage):
         """One transaction: epoch as expected and counted up, usage within limits, the launch, its claims."""
         if len(claims) > CLAIMS_A_RESERVATION:
             raise RefusedError(f"{len(claims)} claims in one reservation, at most {CLAIMS_A_RESERVATION}: split it")
-        made = max((claim.created for claim in claims), default=self._clock.now())
-        hour = self._one_more_launch(cluster, epoch, made, limits.get(WHOLE_CLUSTER, Limits()))
+        now = max((claim.created for claim in claims), default=self._clock.now())
+        hour = self._one_more_launch(cluster, epoch, now, limits.get(WHOLE_CLUSTER, Limits()))
         more = usage_of(claims)
         writes = [
             self._count_up(cluster, epoch, hour),

@@ -46,12 +46,14 @@ class Epochs(Section):
         }
 
     def _one_more_launch(self, cluster: str, epoch: int, now: datetime, limits: Limits) -> Mapping[str, int]:
-        """What PLAN is to say of this hour's launches once there is one more, within limits of the cluster."""
+        """What PLAN is to say of this hour's launches once there is one more; nothing where they aren't limited."""
+        if LAUNCHES not in limits:
+            return {}
         plan = self._plan(cluster)
         if _epoch(plan) != epoch:
             raise ConflictError(f"cluster {cluster}: another planner was first, the epoch is {_epoch(plan)}")
         hour, launches = _this_hour(plan, microseconds(now) // _HOUR)
-        if LAUNCHES in limits and launches >= limits[LAUNCHES]:
+        if launches >= limits[LAUNCHES]:
             raise LimitReachedError(WHOLE_CLUSTER, LAUNCHES, limits[LAUNCHES], launches, 1)
         return {"hour": hour, "launches": launches + 1}
 

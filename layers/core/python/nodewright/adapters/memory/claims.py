@@ -196,12 +196,12 @@ class InMemoryClaims:
 
 
 def _rate(kept: _OfCluster, claims: Sequence[NodeClaim], limits: Mapping[str, Limits]) -> tuple[int, int]:
-    """The hour the claims were made in, and its launches with one more; LimitReachedError."""
-    if not claims:
+    """The hour the claims were made in, and its launches with one more, where they are limited; LimitReachedError."""
+    most = limits.get(WHOLE_CLUSTER, Limits())
+    if LAUNCHES not in most or not claims:
         return kept.hour, kept.launches_this_hour
     hour, launches = kept.launches_in(int(max(claim.created for claim in claims).timestamp()) // _HOUR_SECONDS)
-    most = limits.get(WHOLE_CLUSTER, Limits())
-    if LAUNCHES in most and launches >= most[LAUNCHES]:
+    if launches >= most[LAUNCHES]:
         raise LimitReachedError(WHOLE_CLUSTER, LAUNCHES, most[LAUNCHES], launches, 1)
     return hour, launches + 1
 
