@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from nodewright.application.disruption_due import LONGEST, WAITING, is_due
+from nodewright.application.disruption_due import LONGEST, is_due
 from nodewright.application.ports import ClusterState
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.pods import Pod
@@ -36,18 +36,28 @@ def test_when_a_pod_came_or_went_since_the_last_look() -> None:
 
 @pytest.mark.parametrize(("after", "asked"), [(HOUR, True), (HOUR + SECOND, False), (HOUR - MINUTE, False)])
 def test_when_a_node_has_been_empty_for_long_enough_since_the_last_look(after: timedelta, asked: bool) -> None:
-    assert due(NOW - MINUTE, after=after) is asked
+    assert due(NOW - MINUTE / 2, after=after) is asked
 
 
 @pytest.mark.parametrize(("lives", "asked"), [(DAY, True), (DAY + SECOND, False), (HOUR, False), (None, False)])
 def test_when_a_node_expired_since_the_last_look(lives: timedelta | None, asked: bool) -> None:
-    assert due(NOW - MINUTE, APP, expire_after=lives) is asked
+    assert due(NOW - MINUTE / 2, APP, expire_after=lives) is asked
 
 
-def test_every_two_minutes_while_a_node_that_is_due_stays() -> None:
-    assert due(NOW - WAITING, APP, expire_after=HOUR)
-    assert not due(NOW - WAITING + SECOND, APP, expire_after=HOUR)
-    assert not due(NOW - WAITING, APP, expire_after=2 * DAY)
+@pytest.mark.parametrize(
+    ("overdue", "pause"),
+    [(2 * MINUTE, MINUTE), (8 * MINUTE, MINUTE), (16 * MINUTE, 2 * MINUTE), (80 * MINUTE, LONGEST), (DAY, LONGEST)],
+)
+def test_each_minute_while_a_node_that_is_due_stays_and_then_less_and_less_often(
+    overdue: timedelta, pause: timedelta
+) -> None:
+    old = {"created": NOW - 2 * DAY, "expire_after": 2 * DAY - overdue}
+    assert due(NOW - pause, APP, **old)
+    assert not due(NOW - pause + SECOND, APP, **old)
+
+
+def test_what_is_due_later_is_not_asked_for_before() -> None:
+    assert not due(NOW - 2 * MINUTE, APP, expire_after=2 * DAY)
 
 
 def asked(scene: Scene) -> int:

@@ -11,8 +11,10 @@ from nodewright.domain.disruption.deadlines import deadlines, next_deadline
 
 #: A budget's window may have opened, a class or an image changed: nobody tells of it.
 LONGEST = timedelta(minutes=10)
-#: While a node is due that stayed: what held it, a budget or a pod, may be gone by then.
-WAITING = timedelta(minutes=2)
+#: While a node is due that stayed, for a budget or a pod held it: each minute at first, when the nodes before it
+#: are just going, and less and less often the longer nothing comes of it.
+SHORTEST = timedelta(minutes=1)
+LOOKS_PER_DOUBLING = 8
 
 
 def ask_disrupt(
@@ -33,4 +35,5 @@ def is_due(state: ClusterState, claims: Sequence[NodeClaim], last: datetime | No
     due = next_deadline(found, METHODS, last)
     if due is not None and due <= now:
         return True
-    return now - last >= WAITING and any(moment <= now for moment in deadlines(found, METHODS))
+    over = max((moment for moment in deadlines(found, METHODS) if moment <= now), default=None)
+    return over is not None and now - last >= max(SHORTEST, (now - over) / LOOKS_PER_DOUBLING)
