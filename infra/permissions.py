@@ -46,7 +46,7 @@ def tick(estate: Estate) -> list[iam.PolicyStatement]:
 
 def provision(estate: Estate) -> list[iam.PolicyStatement]:
     """Plans and launches; whatever it makes must carry our tag."""
-    return [may.items(estate.table, _STATE), may.send(estate.provision_queue), *_launch(estate)]
+    return [may.items(estate.table, _STATE), may.send(estate.provision_queue), *_buy(estate)]
 
 
 def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
@@ -62,7 +62,7 @@ def reconcile(estate: Estate) -> list[iam.PolicyStatement]:
 
 def disrupt(estate: Estate) -> list[iam.PolicyStatement]:
     """Buys replacements as provision does, and starts retirements; ends nothing itself."""
-    return [may.items(estate.table, _STATE), may.send(estate.retire_queue), *_launch(estate)]
+    return [may.items(estate.table, _STATE), may.send(estate.retire_queue), *_buy(estate)]
 
 
 def interrupt(estate: Estate) -> list[iam.PolicyStatement]:
@@ -78,7 +78,7 @@ def retire(estate: Estate) -> list[iam.PolicyStatement]:
     """Takes one step of a node's way out, and sends itself on; ends ours alone."""
     return [
         may.items(estate.table, _STATE),
-        may.send(estate.retire_queue),
+        may.send(estate.retire_queue, estate.disrupt_queue),
         may.look_up("Instances"),
         may.terminate_instances(estate.stack_id),
     ]
@@ -95,8 +95,13 @@ def refresh(estate: Estate) -> list[iam.PolicyStatement]:
     ]
 
 
+def _buy(estate: Estate) -> list[iam.PolicyStatement]:
+    """Launch by a plan of its own, with launch templates to match."""
+    return [*_launch(estate), *may.make_launch_templates(estate.stack_id)]
+
+
 def _launch(estate: Estate) -> list[iam.PolicyStatement]:
-    """Resolve a node class and launch nodes of it."""
+    """Resolve a node class and launch nodes of it, from launch templates that are there."""
     return [
         may.look_up("Instances", "Subnets", "SecurityGroups", "Images"),
         may.public_parameters(),

@@ -38,19 +38,21 @@ def launch(stack_id: str) -> list[iam.PolicyStatement]:
     A fleet of type instant runs its instances with the caller's own permissions, so both actions are needed.
     """
     chosen = [_ec2("image/*", account=""), _ec2("snapshot/*", account=""), _ec2("subnet/*"), _ec2("security-group/*")]
-    templates = [_ec2("launch-template/*")]
     made = [_ec2(f"{kind}/*") for kind in _MADE_BY_A_LAUNCH]
-    creating = {"ec2:CreateAction": ["CreateFleet", "RunInstances", "CreateLaunchTemplate"]}
     return [
         allow(_LAUNCH, chosen),
-        allow(_LAUNCH, templates, tagged(stack_id)),
+        allow(_LAUNCH, [_ec2("launch-template/*")], tagged(stack_id)),
         allow(_LAUNCH, made, requested(stack_id)),
+        _tag_at_birth(stack_id, made, "CreateFleet", "RunInstances"),
+    ]
+
+
+def make_launch_templates(stack_id: str) -> list[iam.PolicyStatement]:
+    """Make launch templates that are tagged ours."""
+    templates = [_ec2("launch-template/*")]
+    return [
         allow(["ec2:CreateLaunchTemplate"], templates, requested(stack_id)),
-        allow(
-            ["ec2:CreateTags"],
-            [*made, *templates],
-            {"StringEquals": {**requested(stack_id)["StringEquals"], **creating}},
-        ),
+        _tag_at_birth(stack_id, templates, "CreateLaunchTemplate"),
     ]
 
 
@@ -120,6 +122,12 @@ def tagged(stack_id: str) -> dict[str, dict[str, str]]:
 def requested(stack_id: str) -> dict[str, dict[str, str]]:
     """The request makes it ours."""
     return {"StringEquals": {f"aws:RequestTag/{STACK_TAG}": stack_id}}
+
+
+def _tag_at_birth(stack_id: str, resources: Sequence[str], *creating: str) -> iam.PolicyStatement:
+    """Tag what these calls make, as they make it."""
+    equal = {**requested(stack_id)["StringEquals"], "ec2:CreateAction": list(creating)}
+    return allow(["ec2:CreateTags"], resources, {"StringEquals": equal})
 
 
 def _ec2(resource: str, *, account: str = Aws.ACCOUNT_ID) -> str:

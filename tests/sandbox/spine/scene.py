@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 WEBHOOKS = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "nodewright")
 DUTIES: tuple[Duty, ...] = ("provision", "reconcile")
-VERBS = ("notify", "tick", "provision", "reconcile", "refresh")
+VERBS = ("notify", "tick", "provision", "reconcile", "refresh", "interrupt", "disrupt", "retire")
 
 #: The machine may be busy; everything ends as soon as it has happened.
 PATIENCE_SECONDS = 60.0
@@ -168,6 +168,10 @@ class Scene:
     def runs(self, verb: str) -> int:
         """How often the function was started since the test began."""
         return sum(line.startswith("START ") for line in self._lines(verb))
+
+    def ended(self, verb: str) -> int:
+        """How many of those runs are over."""
+        return sum(line.startswith("END ") for line in self._lines(verb))
 
     def reports(self, duty: Duty) -> list[str]:
         """What its finished runs said of themselves."""

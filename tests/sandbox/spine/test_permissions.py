@@ -1,0 +1,93 @@
+"""Roles held against what functions do: what one lacks, and what it has for nothing.
+
+All of the session runs with the roles' policies enforced, so a test whose function may too little fails by itself.
+"""
+
+from threading import Event
+
+import pytest
+
+from sandbox.world.world import CLUSTER
+from tests.sandbox.spine.manifests import AMD64, SPOT, family, node_class, node_pool, pod
+from tests.sandbox.spine.scene import Scene, now
+
+pytestmark = pytest.mark.sandbox
+
+VERBS = ("notify", "tick", "provision", "reconcile", "refresh")
+
+#: Granted to a role, called by Lambda itself: it writes the log, and its poller empties the queue.
+CALLED_BY_LAMBDA = {
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+    "sqs:ChangeMessageVisibility",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:GetQueueUrl",
+    "sqs:ReceiveMessage",
+}
+#: Granted and not called here, with the reason.
+NOT_CALLED_HERE = {
+    # Orphans are ended when they are ten minutes old: tests/application does it in virtual time.
+    "reconcile": {"ec2:TerminateInstances"},
+}
+
+
+def test_every_action_that_a_role_may_take_is_one_that_its_function_takes(
+    scene: Scene, killed_at_launch: Event
+) -> None:
+    _do_everything_once(scene, killed_at_launch)
+
+    unused = {verb: _unused(scene, verb) for verb in VERBS}
+    assert unused == {verb: NOT_CALLED_HERE.get(verb, set()) for verb in VERBS}
+
+
+def test_no_function_was_ever_refused_by_its_role(scene: Scene) -> None:
+    """Refusals that a function lives with, or that nobody's test noticed, are in its log."""
+    for name in scene.world.lambdas.functions:
+        refused = [line for line in scene.world.lambdas.logs(name) if "is not authorized to perform: " in line]
+        assert refused == []
+    for role, actions in scene.world.called().items():
+        assert [action for action in actions if not scene.world.aws.iam.allowed(role, action)] == []
+
+
+def _unused(scene: Scene, verb: str) -> set[str]:
+    role = scene.world.lambdas.find(verb).role_arn
+    called = scene.world.called().get(role, frozenset()) | CALLED_BY_LAMBDA
+    return set(scene.world.aws.iam.unused(role, called))
+
+
+def _do_everything_once(scene: Scene, killed_at_launch: Event) -> None:
+    """A throttled run, one killed as it buys, reconcile that finishes its launch, another one that meets its traces.
+
+    Classes nobody has used, with a pinned image and a named one: profiles and images have to be asked for.
+    Spot is sold out in one zone, so every launch has something to remember.
+    """
+    scene.world.aws.faults.fail("ec2", "DescribeSubnets", "RequestLimitExceeded", times=6)
+    scene.world.aws.fleet.exhaust(zone="ap-northeast-2a", capacity_type="spot")
+    scene.apply(
+        node_class("pinned", amiSelectorTerms=[{"alias": "al2023@v20260914"}]),
+        node_class("named", amiFamily="AL2023", amiSelectorTerms=[{"id": _image(scene)}]),
+        node_pool(family("m7i"), AMD64, SPOT, name="pinned", node_class="pinned"),
+        node_pool(family("c7i"), AMD64, SPOT, name="named", node_class="named"),
+        *(pod(name, nodeSelector={"karpenter.sh/nodepool": name}) for name in ("pinned", "named")),
+    )
+    scene.eventually(killed_at_launch.is_set, "a run to be killed")
+    (launch,) = scene.ledger.launches(CLUSTER)
+    scene.ledger.hand_back_launch(CLUSTER, launch.id, now())
+    scene.fire("Tick")
+    scene.eventually(lambda: not scene.ledger.launches(CLUSTER), "the launch to be finished")
+    # The killed run's hint would block its cluster's queue for as long as it stays invisible.
+    scene.world.aws.queues.purge()
+    scene.hint("provision", "the-other-pod")
+    scene.running(2)
+    scene.initialized(2)
+    for rule in ("SchedulesCatalogue", "SchedulesSpot", "SchedulesClusters"):
+        scene.fire(rule)
+    scene.eventually(lambda: scene.ended("refresh") == 3, "three refreshes")
+
+
+def _image(scene: Scene) -> str:
+    name = {"Name": "name", "Values": ["amazon-eks-node-al2023-x86_64-standard-1.37-*"]}
+    images = scene.ec2.describe_images(Owners=["amazon"], Filters=[name])["Images"]
+    image: str = images[0]["ImageId"]
+    return image
