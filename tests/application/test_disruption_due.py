@@ -46,14 +46,20 @@ def test_when_a_node_expired_since_the_last_look(lives: timedelta | None, asked:
 
 @pytest.mark.parametrize(
     ("overdue", "pause"),
-    [(2 * MINUTE, MINUTE), (8 * MINUTE, MINUTE), (16 * MINUTE, 2 * MINUTE), (80 * MINUTE, LONGEST), (DAY, LONGEST)],
+    [
+        (2 * MINUTE, MINUTE),
+        (8 * MINUTE, MINUTE),
+        (16 * MINUTE, 2 * MINUTE),
+        (80 * MINUTE, LONGEST),
+        (23 * HOUR, LONGEST),
+    ],
 )
 def test_each_minute_while_a_node_that_is_due_stays_and_then_less_and_less_often(
     overdue: timedelta, pause: timedelta
 ) -> None:
-    old = {"created": NOW - 2 * DAY, "expire_after": 2 * DAY - overdue}
-    assert due(NOW - pause, APP, **old)
-    assert not due(NOW - pause + SECOND, APP, **old)
+    lives = DAY - overdue
+    assert due(NOW - pause, APP, expire_after=lives)
+    assert not due(NOW - pause + SECOND, APP, expire_after=lives)
 
 
 def test_what_is_due_later_is_not_asked_for_before() -> None:
