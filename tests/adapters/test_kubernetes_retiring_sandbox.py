@@ -13,6 +13,7 @@ from nodewright.adapters.memory import (
     InMemoryFleet,
     InMemoryLedger,
     InMemoryRetireQueue,
+    RecordedHints,
     RecordingObserver,
     VirtualClock,
 )
@@ -236,6 +237,7 @@ def retired(plane: ControlPlane) -> list[Outcome]:
         KubernetesClusters(lambda _: "retire"),
         fleet,
         queue,
+        RecordedHints(),
         RecordingObserver(),
         clock,
         timedelta(seconds=30),

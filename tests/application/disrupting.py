@@ -25,6 +25,7 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 DAY = 24 * HOUR
 WEB = Owner("ReplicaSet", "web", "u")
 TIMEOUT = timedelta(seconds=300)
+LEASE = timedelta(seconds=30)
 
 
 def small(**changes: object) -> NodePool:
@@ -78,7 +79,7 @@ class Scene:
         """Every turn that is due."""
         here = self.world
         clusters = InMemoryClusters({CLUSTER: here.cluster})
-        use = Retire(here.ledger, clusters, here.fleet, self.queue, here.observer, here.clock, timedelta(seconds=30))
+        use = Retire(here.ledger, clusters, here.fleet, self.queue, here.hints, here.observer, here.clock, LEASE)
         while (turn := self.queue.take()) is not None:
             use(CLUSTER, turn.claim_id, turn.epoch)
 

@@ -9,11 +9,12 @@ from nodewright.adapters.memory import (
     InMemoryFleet,
     InMemoryLedger,
     InMemoryRetireQueue,
+    RecordedHints,
     RecordingObserver,
     VirtualClock,
 )
 from nodewright.application.errors import UnavailableError
-from nodewright.application.ports import Fleet, Instance
+from nodewright.application.ports import Fleet, Hints, Instance
 from nodewright.application.redriving import redrive
 from nodewright.application.retire import Outcome, Retire
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue, RetiringClusters
@@ -44,6 +45,7 @@ class Yard:
         self.cluster = InMemoryCluster(clock=self.clock)
         self.queue = InMemoryRetireQueue(self.clock)
         self.observer = RecordingObserver()
+        self.disrupt_hints = RecordedHints()
         self.fuse = Fuse(self.clock)
         self.failed = 0
         self.history: list[tuple[datetime, Outcome]] = []
@@ -82,6 +84,7 @@ class Yard:
             cast(RetiringClusters, InMemoryClusters({CLUSTER: cast(InMemoryCluster, Fused(self.cluster, self.fuse))})),
             cast(Fleet, Fused(self.fleet, self.fuse)),
             cast(RetireQueue, Fused(self.queue, self.fuse)),
+            cast(Hints, Fused(self.disrupt_hints, self.fuse)),
             self.observer,
             self.clock,
             LEASE,

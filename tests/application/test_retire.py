@@ -507,3 +507,19 @@ def test_a_chain_whose_every_message_was_lost_is_sent_on_by_reconcile() -> None:
         yard.redrive()
         yard.run_for(timedelta())
     assert yard.is_gone
+
+
+def test_a_node_we_chose_to_end_gives_its_budget_back_so_disrupt_looks_at_once() -> None:
+    yard = Yard()
+    yard.retire("empty")
+    yard.run_for(10 * MINUTE)
+    assert yard.is_gone
+    assert [hint.duty for hint in yard.disrupt_hints.sent] == ["disrupt"]
+
+
+def test_a_node_that_was_taken_from_us_wakes_no_disruption() -> None:
+    yard = Yard()
+    yard.retire("spot-interruption", deadline=NOW + 2 * MINUTE)
+    yard.run_for(10 * MINUTE)
+    assert yard.is_gone
+    assert yard.disrupt_hints.sent == []

@@ -160,7 +160,7 @@ def _disrupt(of: Container) -> Handler:
 
 
 def _retire(of: Container) -> Handler:
-    use = Retire(of.ledger, of.clusters, of.fleet, of.queue, of.observer, of.clock, of.timeout)
+    use = Retire(of.ledger, of.clusters, of.fleet, of.queue, of.hints, of.observer, of.clock, of.timeout)
     function = RetireFunction(use, of.base)
     return lambda message: function.on_message(message.body)
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from nodewright.application.errors import ConflictError, NotFoundError, OutsideError, UnavailableError
-from nodewright.application.ports import Clock, DecisionRecord, Fleet, Observer
+from nodewright.application.ports import Clock, DecisionRecord, Fleet, Hints, Observer
 from nodewright.application.reaching import reaching
 from nodewright.application.retirement_actions import Actor
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue, RetiringClusters
@@ -32,6 +32,7 @@ class Retire:
     clusters: RetiringClusters
     fleet: Fleet
     queue: RetireQueue
+    hints: Hints
     observer: Observer
     clock: Clock
     lease: timedelta
@@ -49,17 +50,22 @@ class Retire:
             before = claim
             claim = self._step(connected, before)
             if claim is None or claim.state is ClaimState.GONE or claim.retirement is None:
-                return self._ended(claim)
+                return self._ended(name, before, claim)
             wait = claim.retirement.next_at - self.clock.now()
             if wait > timedelta() or claim.retirement.step is _step_of(before):
                 self.queue.send(name, claim_id, epoch, max(wait, timedelta()))
                 return "waits"
         return "dropped"
 
-    def _ended(self, claim: NodeClaim | None) -> Outcome:
+    def _ended(self, name: str, before: NodeClaim, claim: NodeClaim | None) -> Outcome:
+        """A node that we chose to end gives its budget back: the next may go, so disrupt looks at once."""
         if claim is None:
             return "dropped"
-        return "gone" if claim.state is ClaimState.GONE else "withdrawn"
+        if claim.state is not ClaimState.GONE:
+            return "withdrawn"
+        if _retirement(before).voluntary:
+            self.hints.send(name, "disrupt", self.clock.now())
+        return "gone"
 
     def _step(self, connected: ConnectedCluster, claim: NodeClaim) -> NodeClaim | None:
         """The claim as stored after it; None when somebody else changed the retirement meanwhile."""

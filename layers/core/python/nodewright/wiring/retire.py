@@ -57,6 +57,7 @@ def retire_function() -> RetireFunction:
         KubernetesClusters(EksTokens(boto3.Session(), settings.region)),
         Ec2Fleet(aws_clients.ec2(settings.region), settings.stack_id),
         retire_queue(parts),
+        parts.hints,
         parts.observer,
         parts.clock,
         timedelta(seconds=settings.function_timeout_seconds),
