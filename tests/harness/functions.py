@@ -23,8 +23,8 @@ from nodewright.application.registering import Registrar
 from nodewright.application.retire import Retire
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue, RetiringClusters
 from nodewright.application.retirement_starts import RetirementStarts
-from nodewright.application.upkeep import Upkeep
 from nodewright.application.tick import tick
+from nodewright.application.upkeep import Upkeep
 from nodewright.wiring.hinted import HintedFunction
 from nodewright.wiring.interrupt import InterruptFunction
 from nodewright.wiring.retire import RetireFunction

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from tests.application.world import CLUSTER
 from tests.harness.faults import Fault, Site
-from tests.harness.quiet import unfinished
+from tests.harness.quiet import dead_letters, unfinished
 from tests.harness.scenarios import MINUTE, Scenario
 from tests.harness.weather import CALM, Weather
 from tests.harness.world import World
@@ -46,7 +46,12 @@ def play(scenario: Scenario, seed: int = 0, given: Sequence[Fault] = (), weather
     if quiet < LOOKS and not wrong:
         wrong = ["it never comes to rest"]
     return Played(
-        wrong=(*wrong, *world.watch.violations, *world.lambdas.crashes),
+        wrong=(
+            *wrong,
+            *(dead_letters(world) if weather == CALM else ()),
+            *world.watch.violations,
+            *world.lambdas.crashes,
+        ),
         sites=tuple(world.sites[:active]),
         happened=tuple(world.faults.happened),
         bought=len(world.fleet.instances),

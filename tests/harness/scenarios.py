@@ -17,8 +17,9 @@ from tests.builders import daemon_set, pod, pool, requirements, resources
 if TYPE_CHECKING:
     from tests.harness.world import World
 
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 CPU = "karpenter.k8s.aws/instance-cpu"
+SIZES = ("250m", "800m", "1500m", "3", "6")
 SPOT_IS_OUT = ("m5.large", "m5.xlarge", "m6g.large", "c5.large")
 
 
@@ -89,14 +90,20 @@ def _spot_interruption(world: "World") -> None:
     world.cluster.add(pool("default", (CPU, "In", "2")))
     world.cluster.budgets["web"] = Budget("default", "web", requirements(("app", "In", "web")), min_available=4)
     world.plane.deploy(deployment("web", 6, cpu="800m", termination_grace_seconds=10))
-    world.timeline.after(2 * MINUTE, lambda: world.interrupt(world.alive[0].id))
+    world.timeline.after(2 * MINUTE, lambda: _first(world, world.interrupt))
 
 
 def _instance_dies(world: "World") -> None:
     """Without a word of warning."""
     world.cluster.add(pool("default", (CPU, "In", "2")))
     world.plane.deploy(deployment("web", 3, cpu="1500m"))
-    world.timeline.after(2 * MINUTE, lambda: world.fleet.end(world.alive[0].id))
+    world.timeline.after(2 * MINUTE, lambda: _first(world, world.fleet.end))
+
+
+def _first(world: "World", strike: Callable[[str], None]) -> None:
+    """The first instance, if there is one already."""
+    for instance in world.alive[:1]:
+        strike(instance.id)
 
 
 def _scaled_to_nothing(world: "World") -> None:
@@ -116,26 +123,76 @@ def _expiry(world: "World") -> None:
 
 
 def drawn(seed: int) -> Scenario:
-    """Whatever comes: applications come, grow, shrink and go, pools have limits or none, offerings run out."""
-    return Scenario(f"drawn {seed}", lambda world: _drawn(world, Random(f"story {seed}")), 12 * MINUTE)
-
-
-def _drawn(world: "World", chance: Random) -> None:
-    limits = chance.choice([None, None, resources(cpu=8), resources(cpu=24, memory="96Gi")])
-    world.cluster.add(
-        pool("first", (CPU, "In", *chance.choice([("2",), ("2", "4"), ("4", "8")])), weight=10, limits=limits)
+    """Whatever comes: applications come, grow, shrink and go, pools have limits or none, offerings end, nodes die."""
+    return Scenario(
+        f"drawn {seed}", lambda world: _Story(world, Random(f"story {seed}")).tell(), 12 * MINUTE, patience=2 * HOUR
     )
-    world.cluster.add(pool("second"))
-    if chance.random() < 0.3:
-        world.cluster.daemon_sets = (daemon_set("agent", cpu="100m"),)
-    short = chance.sample(sorted(world.fleet.prices), chance.randrange(8))
-    world.fleet.room = {offering: chance.randrange(2) for offering in short}
-    for number in range(chance.randint(1, 4)):
-        cpu = chance.choice(["250m", "800m", "1500m", "3", "6"])
-        app = deployment(f"app-{number}", chance.randint(1, 6), cpu=cpu)
-        for _ in range(chance.randint(1, 3)):
-            seconds = timedelta(seconds=chance.uniform(0, 600))
-            world.timeline.after(seconds, partial(world.plane.deploy, replace(app, replicas=chance.randint(1, 6))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Story:
+    world: "World"
+    chance: Random
+
+    def tell(self) -> None:
+        self._pools()
+        self._shortage()
+        for number in range(self.chance.randint(1, 4)):
+            self._application(f"app-{number}")
+        for _ in range(self.chance.randrange(4)):
+            self._at_some_time(self.chance.choice((self._interruption, self._death, self._deletion, self._silence)))
+
+    def _pools(self) -> None:
+        limits = self.chance.choice([None, None, resources(cpu=8), resources(cpu=24, memory="96Gi")])
+        cores = self.chance.choice([("2",), ("2", "4"), ("4", "8")])
+        expire_after = self.chance.choice([None, None, 4 * MINUTE])
+        empty_after = timedelta(seconds=self.chance.choice([0, 30, 120]))
+        first = pool("first", (CPU, "In", *cores), weight=10, limits=limits, consolidate_after=empty_after)
+        budgets = (DisruptionBudget(self.chance.choice(["1", "50%"])),)
+        self.world.cluster.add(replace(first, expire_after=expire_after, budgets=budgets), pool("second"))
+        self.world.timeline.after(11 * MINUTE, lambda: self.world.cluster.add(first))
+        if self.chance.random() < 0.3:
+            self.world.cluster.daemon_sets = (daemon_set("agent", cpu="100m"),)
+
+    def _shortage(self) -> None:
+        short = self.chance.sample(sorted(self.world.fleet.prices), self.chance.randrange(8))
+        self.world.fleet.room = {offering: self.chance.randrange(2) for offering in short}
+
+    def _application(self, name: str) -> None:
+        grace = self.chance.choice([0, 5, 30])
+        app = deployment(name, 0, cpu=self.chance.choice(SIZES), termination_grace_seconds=grace)
+        guarded = self.chance.random() < 0.3
+        if guarded:
+            self.world.cluster.budgets[name] = Budget("default", name, requirements(("app", "In", name)), 1)
+        for _ in range(self.chance.randint(1, 3)):
+            sized = replace(app, replicas=self.chance.randint(1 + guarded, 6))
+            self._at_some_time(partial(self.world.plane.deploy, sized))
+
+    def _at_some_time(self, action: Callable[[], None]) -> None:
+        self.world.timeline.after(timedelta(seconds=self.chance.uniform(0, 600)), action)
+
+    def _interruption(self) -> None:
+        self._strike(self.world.interrupt)
+
+    def _death(self) -> None:
+        self._strike(self.world.fleet.end)
+
+    def _strike(self, how: Callable[[str], None]) -> None:
+        if self.world.alive:
+            how(self.chance.choice(self.world.alive).id)
+
+    def _deletion(self) -> None:
+        """`kubectl delete node`."""
+        if self.world.cluster.nodes:
+            self.world.plane.delete(self.chance.choice(sorted(self.world.cluster.nodes)))
+
+    def _silence(self) -> None:
+        """The API server answers nobody for a while."""
+        self.world.cluster.reachable = False
+        self.world.timeline.after(timedelta(seconds=self.chance.uniform(5, 90)), self._answer)
+
+    def _answer(self) -> None:
+        self.world.cluster.reachable = True
 
 
 SCENARIOS = {

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.limits import NODES, exceeded
 from nodewright.domain.nodes import NODE_POOL_LABEL
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.retirement import DISRUPTED
 from nodewright.domain.rooms import STARTUP_PATIENCE
 from tests.application.world import CLUSTER
 
@@ -20,6 +21,7 @@ class Watch:
     def __init__(self, world: "World") -> None:
         self._world = world
         self._known: dict[str, NodeClaim] = {}
+        self._was_ready: set[str] = set()
         self.violations: list[str] = []
 
     def after(self, name: str) -> None:
@@ -51,7 +53,7 @@ class Watch:
         for claim in fresh:
             for pod in claim.nominated_pods:
                 for other in before:
-                    if pod in other.nominated_pods and self._holds(other, pod):
+                    if pod in self._world.cluster.pods and pod in other.nominated_pods and self._holds(other, pod):
                         self._violated(
                             f"{pod} has a place on {other.id} ({other.state}), and {claim.id} was bought for it"
                         )
@@ -63,15 +65,33 @@ class Watch:
             return False
         if claim.state is not ClaimState.INITIALIZED and now - claim.created > STARTUP_PATIENCE:
             return False
-        instance = world.fleet.instances.get(claim.instance_id)
-        if claim.instance_id and (instance is None or instance.state != "running"):
+        # No place for who leaves another expired node; the clock that says so may be ahead.
+        lasts = claim.expire_after is None or now + world.most_skew < claim.created + claim.expire_after
+        if not lasts:
+            return False
+        if claim.instance_id and not self._serves(claim.instance_id):
             return False
         return self._wanted(claim.nominated_pods, bought_for).fits(self._free(claim))
 
+    def _serves(self, instance_id: str) -> bool:
+        """Whether the instance lives and its Node, once it has been Ready, takes pods."""
+        instance = self._world.fleet.instances.get(instance_id)
+        node = next((n for n in self._world.cluster.nodes.values() if n.instance_id == instance_id), None)
+        marked = node is not None and (node.terminating or DISRUPTED in node.taints)
+        lost = (node is None or not node.ready) and instance_id in self._was_ready
+        if node is not None and node.ready:
+            self._was_ready.add(instance_id)
+        return instance is not None and instance.state == "running" and not marked and not lost
+
     def _wanted(self, pods: tuple[PodKey, ...], bought_for: PodKey) -> Resources:
-        """A pod that has to leave another node wants a place, too."""
-        there = (pod for key in pods for pod in (self._world.cluster.pods.get(key),) if pod is not None)
-        return sum((pod.requests for pod in there if not pod.node_name or pod.key == bought_for), Resources())
+        """By all who wait for a place on it, those that have to leave another node among them."""
+        cluster = self._world.cluster
+        there = (pod for key in pods for pod in (cluster.pods.get(key),) if pod is not None)
+        return sum((pod.requests for pod in there if pod.key == bought_for or self._moves(pod)), Resources())
+
+    def _moves(self, pod: Pod) -> bool:
+        node = self._world.cluster.nodes.get(pod.node_name)
+        return node is None or node.terminating or DISRUPTED in node.taints
 
     def _free(self, claim: NodeClaim) -> Resources:
         """By its Node, which our table may not know yet."""

@@ -89,6 +89,11 @@ class World:
     def skew(self) -> timedelta:
         return self.winds.skew()
 
+    @property
+    def most_skew(self) -> timedelta:
+        """Between two clocks."""
+        return timedelta(seconds=2 * self.weather.skew)
+
     def new_id(self) -> str:
         return f"launch-{next(self._ids):03d}"
 

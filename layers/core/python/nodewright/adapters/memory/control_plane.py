@@ -80,6 +80,13 @@ class ControlPlane:
             self.cluster.add(replace(node, ready=True, taints=kept))
             self._tell(self.cluster.nodes[name])
 
+    def delete(self, name: str) -> None:
+        """`kubectl delete node`: one with a finalizer waits for it."""
+        if name in self.cluster.nodes:
+            node = self.cluster.nodes[name]
+            self.cluster.remove_node(name)
+            self._tell(node)
+
     def untaint(self, name: str, keys: tuple[str, ...]) -> None:
         """Somebody takes taints off."""
         node = self.cluster.nodes.get(name)
@@ -116,9 +123,7 @@ class ControlPlane:
 
     def _remove(self, name: str, uid: str) -> None:
         if self._is_there(name, uid):
-            node = self.cluster.nodes[name]
-            self.cluster.remove_node(name)
-            self._tell(node)
+            self.delete(name)
 
     def _react(self) -> None:
         self._awake = False
