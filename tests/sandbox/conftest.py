@@ -1,4 +1,4 @@
-"""One world for the whole run: building, deploying and connecting takes long, cleaning takes a second."""
+"""One world for the whole run: building, deploying and connecting takes long, cleaning takes a blink."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from sandbox.world import World
 @pytest.fixture(scope="session")
 def running_world() -> Iterator[World]:
     """Started by the first test that asks for it."""
-    with World(boot_seconds=1.0) as world:
+    with World(boot_seconds=0.5) as world:
         yield world
 
 
