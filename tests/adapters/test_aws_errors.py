@@ -8,7 +8,7 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from nodewright.adapters.aws_errors import outside, translate
+from nodewright.adapters.aws_errors import CollisionError, UnmetConditionsError, outside, translate
 from nodewright.application.errors import ConflictError, NotFoundError, OutsideError, RefusedError, UnavailableError
 
 
@@ -31,7 +31,7 @@ def refused(code: str, status: int = 400, reasons: tuple[str, ...] = ()) -> Clie
         ("ProvisionedThroughputExceededException", 400, UnavailableError),
         ("RequestThrottled", 403, UnavailableError),
         ("TransactionInProgressException", 400, UnavailableError),
-        ("TransactionConflictException", 400, UnavailableError),
+        ("TransactionConflictException", 400, CollisionError),
         ("InternalServerError", 500, UnavailableError),
         ("NobodyKnows", 500, UnavailableError),
         ("ServiceUnavailable", 400, UnavailableError),
@@ -55,9 +55,10 @@ def test_a_code_becomes_our_word_and_says_what_was_being_done(code: str, status:
 @pytest.mark.parametrize(
     ("reasons", "word"),
     [
-        (("None", "ConditionalCheckFailed"), ConflictError),
-        (("TransactionConflict", "ConditionalCheckFailed"), ConflictError),
-        (("TransactionConflict", "None"), UnavailableError),
+        (("None", "ConditionalCheckFailed"), UnmetConditionsError),
+        (("TransactionConflict", "ConditionalCheckFailed"), UnmetConditionsError),
+        (("TransactionConflict", "None"), CollisionError),
+        (("TransactionConflict", "ThrottlingError"), UnavailableError),
         (("ThrottlingError",), UnavailableError),
         (("ProvisionedThroughputExceeded",), UnavailableError),
         (("ItemCollectionSizeLimitExceeded",), RefusedError),
@@ -67,6 +68,13 @@ def test_a_code_becomes_our_word_and_says_what_was_being_done(code: str, status:
 )
 def test_a_cancelled_transaction_is_judged_by_its_reasons(reasons: tuple[str, ...], word: type[OutsideError]) -> None:
     assert type(translate(refused("TransactionCanceledException", 400, reasons), "writing")) is word
+
+
+def test_unmet_conditions_say_which_and_whoever_asks_no_more_hears_a_conflict() -> None:
+    error = translate(refused("TransactionCanceledException", 400, ("None", "ConditionalCheckFailed")), "writing")
+    assert isinstance(error, ConflictError)
+    assert isinstance(error, UnmetConditionsError)
+    assert [reason.unmet for reason in error.reasons] == [False, True]
 
 
 @pytest.mark.parametrize(
