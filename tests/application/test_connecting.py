@@ -24,10 +24,12 @@ from nodewright.application.errors import NotFoundError, RefusedError, Unavailab
 from nodewright.application.notify import Notify
 from nodewright.application.ports import Price
 from nodewright.application.refresh import Refresh
+from nodewright.domain.claims import ClaimState, LaunchRecord
 from nodewright.domain.clusters import token_hash
 from tests.application.killing import KilledError
 from tests.application.test_notify import review
 from tests.application.world import CLUSTER, FACTS, NOW, ZONES, connected, parameters
+from tests.builders import claim
 
 POOL_CRD: Manifest = {"kind": "CustomResourceDefinition", "metadata": {"name": "nodepools.karpenter.sh"}}
 CLASS_CRD: Manifest = {"kind": "CustomResourceDefinition", "metadata": {"name": "ec2nodeclasses.karpenter.k8s.aws"}}
@@ -65,6 +67,7 @@ class Admin:
 
     objects: dict[str, Manifest] = field(default_factory=dict)
     fails: str = ""
+    released: list[str] = field(default_factory=list)
 
     def apply(self, manifest: Manifest) -> None:
         if manifest["kind"] == self.fails:
@@ -76,6 +79,9 @@ class Admin:
 
     def delete(self, manifest: Manifest) -> None:
         self.objects.pop(_key(manifest), None)
+
+    def release_node(self, name: str) -> None:
+        self.released.append(name)
 
     @property
     def webhook_token(self) -> str:
@@ -293,6 +299,17 @@ def test_disconnecting_leaves_crds_and_node_access_and_may_be_repeated() -> None
     assert site.ledger.clusters() == ()
     assert set(site.admin.objects) == {_key(POOL_CRD), _key(CLASS_CRD)}
     assert set(site.access.entries) == {"arn:node", "arn:theirs"}
+
+
+def test_nodes_of_a_disconnected_cluster_can_be_deleted_by_hand() -> None:
+    """Our finalizer would hold them for ever."""
+    site = Site()
+    site.connect()
+    joined = claim("a", node_name="n-1", instance_id="i-1", state=ClaimState.INITIALIZED)
+    site.ledger.reserve(CLUSTER, 0, LaunchRecord("l", (), "", NOW, NOW), [joined, claim("b")])
+    said = site.disconnect()
+    assert site.admin.released == ["n-1"]
+    assert "finalizer taken off nodes: 1; from now on nobody ends their instances but you" in said
 
 
 def test_a_disconnected_cluster_can_be_connected_again() -> None:

@@ -2,17 +2,19 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
+import msgspec
 from kubernetes import config
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.client.rest import RESTClientObject
 from urllib3.exceptions import HTTPError
 
+from nodewright.adapters.kubernetes_nodes import FINALIZER
 from nodewright.application.connecting import Manifest
 from nodewright.application.errors import NotFoundError, RefusedError, UnavailableError
 
@@ -76,9 +78,25 @@ class KubernetesAdministrator:
         except NotFoundError:
             return
 
+    def release_node(self, name: str) -> None:
+        """Take our finalizer off, by its place in the list; refused if somebody moves it at this moment."""
+        path = f"/api/v1/nodes/{quote(name, safe='')}"
+        try:
+            node = msgspec.json.decode(self._call("GET", path), type=_Node)
+            if FINALIZER in node.metadata.finalizers:
+                at = f"/metadata/finalizers/{node.metadata.finalizers.index(FINALIZER)}"
+                change = ({"op": "test", "path": at, "value": FINALIZER}, {"op": "remove", "path": at})
+                self._call("PATCH", path, change, "application/json-patch+json")
+        except NotFoundError:
+            return
+
     def _call(
-        self, method: str, path: str, body: Manifest | None = None, content_type: str = "application/json"
-    ) -> None:
+        self,
+        method: str,
+        path: str,
+        body: Manifest | Sequence[Manifest] | None = None,
+        content_type: str = "application/json",
+    ) -> bytes:
         headers = {"Accept": JSON, "Content-Type": content_type}
         authorization = self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
         if authorization:
@@ -88,11 +106,20 @@ class KubernetesAdministrator:
             response = self._rest.request(  # type: ignore[no-untyped-call]
                 method, url, headers=headers, body=body, _request_timeout=_TIMEOUT
             )
-            answer = response.read()
+            answer: bytes = response.read()
         except (HTTPError, ApiException) as error:
             raise UnavailableError(f"{self._configuration.host} doesn't answer: {error}") from error
         if response.status >= 400:
             raise _failure(f"{method} {path.partition('?')[0]}", response.status, answer)
+        return answer
+
+
+class _Metadata(msgspec.Struct):
+    finalizers: tuple[str, ...] = ()
+
+
+class _Node(msgspec.Struct):
+    metadata: _Metadata
 
 
 def _path(manifest: Manifest) -> str:

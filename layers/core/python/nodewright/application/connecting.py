@@ -45,6 +45,10 @@ class Administrator(Protocol):
         """Nothing where it isn't there."""
         ...
 
+    def release_node(self, name: str) -> None:
+        """Take our finalizer off a Node; nothing where it hasn't one, or isn't there."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StackFacts:
@@ -178,7 +182,7 @@ def _ceilings(cluster: ConnectedCluster) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """Takes everything of ours away again but the CRDs, which hold the user's own objects."""
+    """Takes everything of ours away again but nodes and CRDs, which run and hold what is the user's own."""
 
     ledger: Ledger
     access: AccessEntries
@@ -190,6 +194,10 @@ class Disconnect:
         yield "webhooks removed"
         self.ledger.remove_cluster(name)
         yield "no longer registered"
+        nodes = [claim.node_name for claim in self.ledger.claims(name) if claim.node_name]
+        for node in nodes:
+            self.administrator.release_node(node)
+        yield f"finalizer taken off nodes: {len(nodes)}; from now on nobody ends their instances but you"
         for manifest in installation.rbac:
             self.administrator.delete(manifest)
         for role in stack.roles.values():
