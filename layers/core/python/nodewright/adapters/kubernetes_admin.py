@@ -85,7 +85,8 @@ class KubernetesAdministrator:
             node = msgspec.json.decode(self._call("GET", path), type=_Node)
             if FINALIZER in node.metadata.finalizers:
                 at = f"/metadata/finalizers/{node.metadata.finalizers.index(FINALIZER)}"
-                change = ({"op": "test", "path": at, "value": FINALIZER}, {"op": "remove", "path": at})
+                # A list: the client takes anything else for another kind of patch.
+                change = [{"op": "test", "path": at, "value": FINALIZER}, {"op": "remove", "path": at}]
                 self._call("PATCH", path, change, "application/json-patch+json")
         except NotFoundError:
             return
