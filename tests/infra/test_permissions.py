@@ -181,7 +181,7 @@ def test_retire_ends_instances_and_makes_none(template: Template) -> None:
         "sqs:SendMessage",
     }
     (sending,) = [each for each in of_verb(template, "retire") if "sqs:SendMessage" in each.actions]
-    assert [each for each in sending.resources if "RetireWorkQueue" not in each] == []
+    assert [each for each in sending.resources if "RetireWorkQueue" not in each and "DisruptHints" not in each] == []
 
 
 def test_refresh_writes_clusters_and_the_catalogue_of_its_region_but_no_claims(template: Template) -> None:
