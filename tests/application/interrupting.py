@@ -11,7 +11,7 @@ from nodewright.application.hints import is_overtaken
 from nodewright.application.interrupt import Interrupt, Report
 from nodewright.application.pool_settings import PoolSettings
 from nodewright.application.ports import Hints, Instance
-from nodewright.application.retirement_ports import NodeLedger, RetireQueue
+from nodewright.application.retirement_ports import RetireQueue
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.pods import Owner, Pod
@@ -67,7 +67,7 @@ class Scene:
 
     def use(self) -> Interrupt:
         here, ports, clock = self.world, self.world._ports(), self.world.clock
-        ledger = cast(NodeLedger, ports.ledger)
+        ledger = ports.ledger
         hints = cast(Hints, Fused(here.hints, here.fuse))
         queue = cast(RetireQueue, Fused(self.queue, here.fuse))
         return Interrupt(

@@ -32,7 +32,7 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
 
 
 def chance() -> random.Random:
-    return random.Random(7)  # noqa: S311 - nothing here is a secret
+    return random.Random(7)
 
 
 def is_gone(pid: int) -> bool:

@@ -9,7 +9,6 @@ from sandbox.aws.instances import InstanceChange
 from sandbox.world import World
 from tests.sandbox.spine.scene import Scene
 
-
 #: It looks back on whatever the others made functions do.
 LAST = "test_no_function_was_ever_refused_by_its_role"
 
