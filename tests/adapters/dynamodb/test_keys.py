@@ -1,4 +1,5 @@
 from nodewright.application.ports import DecisionRecord, UnavailableOffering
+from nodewright.domain.set_aside import ShapeAside
 from tests.adapters.builders import NOW, claim, claims, cluster, launch
 from tests.adapters.dynamodb.conftest import Store
 from tests.adapters.dynamodb.test_claims import launched
@@ -13,6 +14,7 @@ def test_every_item_lies_under_the_key_the_design_names(store: Store) -> None:
     ledger.put_catalogue_part("offerings", {}, NOW)
     ledger.record_decision("prod", DecisionRecord("d1", NOW, "provision", "", {}))
     ledger.set_last_run("prod", "provision", NOW)
+    ledger.save_shape_aside("prod", ShapeAside("ab12"))
     generation = store.item("REGION#us-east-1", "CATALOGUE#offerings")["generation"]["S"]
     assert store.key_names() == sorted(
         [
@@ -29,5 +31,6 @@ def test_every_item_lies_under_the_key_the_design_names(store: Store) -> None:
             f"REGION#us-east-1 / CATALOGUE#offerings#{generation}#0000",
             "CLUSTER#prod / DECISION#2026-11-30T12:00:00.123456+00:00#d1",
             "CLUSTER#prod / RUN#provision",
+            "CLUSTER#prod / ASIDE#ab12",
         ]
     )

@@ -30,7 +30,9 @@ def test_a_pod_is_read_field_by_field() -> None:
             status={
                 "phase": "Running",
                 "nominatedNodeName": "n-2",
-                "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}],
+                "conditions": [
+                    {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}
+                ],
             },
             schedulerName="mine",
             priority=7,
@@ -45,10 +47,33 @@ def test_a_pod_is_read_field_by_field() -> None:
     assert (read.scheduler_name, read.nominated_node_name, read.node_name) == ("mine", "n-2", "")
     assert read.gated
     assert read.terminating
-    assert read.unschedulable
+    assert (read.unschedulable, read.unschedulable_message) == (True, "0/3 nodes")
     assert read.tolerations == (Toleration("gpu", "Exists", "", "NoSchedule"), Toleration())
     assert dict(read.requests) == {"cpu": 100, "pods": 1}
     assert read.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, (False, "")),
+        ({"status": "False", "reason": "SchedulerError", "message": "a plugin failed"}, (False, "")),
+        ({"status": "False", "reason": "Unschedulable"}, (True, "")),
+        ({"status": "False", "reason": "Unschedulable", "message": None}, (True, "")),
+    ],
+)
+def test_only_a_scheduler_that_found_no_node_calls_a_pod_unschedulable(
+    changes: Json, expected: tuple[bool, str]
+) -> None:
+    condition = {"type": "PodScheduled", "status": "True", **changes}
+    read = read_pod(pod(status={"conditions": [condition]}))
+    assert (read.unschedulable, read.unschedulable_message) == expected
+
+
+def test_a_bound_pod_is_no_longer_unschedulable_whatever_its_conditions_say() -> None:
+    stale = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}
+    read = read_pod(pod(nodeName="n-1", status={"conditions": [stale]}))
+    assert (read.unschedulable, read.unschedulable_message) == (False, "")
 
 
 def test_what_evicting_it_asks_for_is_read() -> None:

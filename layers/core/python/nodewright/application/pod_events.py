@@ -36,7 +36,7 @@ def _changed(claims: Iterable[NodeClaim], state: ClusterState, now: datetime) ->
     for claim in watched:
         seen = fingerprint(pods.get(claim.node_name, ()))
         if claim.node_name in there and seen != claim.pods_hash:
-            yield replace(claim, pods_hash=seen, last_pod_event=now)
+            yield replace(claim, pods_hash=seen, last_pod_event=now, initialized=claim.initialized or now)
 
 
 def _by_node(pods: Iterable[Pod]) -> Mapping[str, list[Pod]]:

@@ -21,6 +21,7 @@ from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.retirement import Reason, Retirement
+from nodewright.domain.set_aside import ShapeAside
 from nodewright.domain.taints import Taint
 from nodewright.domain.usage import NO_LIMITS
 
@@ -446,6 +447,17 @@ class Ledger(Protocol):
 
     def owner(self, instance_id: str) -> tuple[str, str] | None:
         """(cluster, claim id) of an instance."""
+        ...
+
+    def shapes_aside(self, cluster: str) -> tuple[ShapeAside, ...]:
+        """Shapes nodes were lately bought for in vain, sorted by key; read consistently."""
+        ...
+
+    def save_shape_aside(self, cluster: str, shape: ShapeAside) -> ShapeAside:
+        """Add or replace it where the stored version, 0 for none, equals its own; returned with its new version.
+
+        ConflictError when it changed meanwhile. Kept for a day after it changed last.
+        """
         ...
 
     def unavailable_offerings(self, now: datetime) -> tuple[UnavailableOffering, ...]:

@@ -17,6 +17,7 @@ from nodewright.application.orders import Buyer, Order
 from nodewright.application.pool_options import Market, MarketReader
 from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
 from nodewright.application.reaching import reaching
+from nodewright.application.setting_aside import without_aside
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
@@ -110,6 +111,7 @@ class Run:
             state = self.cluster.read()
         claims, market = self._finished(state, taken)
         snapshot = snapshot_of(self.connected, state, claims, market.options, taken)
+        snapshot = without_aside(snapshot, name, use.ledger, state.pods)
         plan = solve(snapshot, Budget(), self._late)
         use.observer.planned(name, plan, len(snapshot.pods))
         outcomes = self._buy(plan, market, epoch)

@@ -19,6 +19,7 @@ from nodewright.application.recounting import recount
 from nodewright.application.redriving import redrive
 from nodewright.application.registering import Registrar, naming
 from nodewright.application.retirement_ports import RetireQueue, RetiringCluster, RetiringClusters
+from nodewright.application.setting_aside import SettingAside
 from nodewright.application.upkeep import Upkeep
 from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
@@ -83,6 +84,7 @@ class Reconcile:
         finished = self._finish(connected, state, taken)
         self.upkeep.keep(name, cluster, before, state.nodes, taken)
         recount(name, self.ledger, self.observer)
+        SettingAside(connected, self.ledger, cluster, self.observer).follow(state, before, taken)
         missed = self._wake_provision(connected, state, taken)
         ask_disrupt(name, self.ledger, self.hints, state, record_pod_events(name, self.ledger, state, taken), taken)
         self.ledger.set_last_run(name, "reconcile", taken)

@@ -64,6 +64,8 @@ class NodeClaim:
     """Of its pool when it was reserved, as the next; None: its age alone never ends it."""
     termination_grace_period: timedelta | None = None
     """How long a drain may take before what still runs is made to leave; None: for ever."""
+    initialized: datetime | None = None
+    """When reconcile first found it so."""
     pods_hash: str = ""
     """Of the pods on its node when reconcile last looked (domain/occupants.py); empty: it hasn't yet."""
     last_pod_event: datetime | None = None

@@ -58,6 +58,8 @@ class Pod:
     terminating: bool = False
     unschedulable: bool = False
     """Condition PodScheduled is False with reason Unschedulable."""
+    unschedulable_message: str = ""
+    """Why, in kube-scheduler's words."""
     ready: bool = False
     """Condition Ready is True."""
     critical: bool = False

@@ -1,7 +1,7 @@
 """Everything a decision may look at, taken at one moment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.domain.catalogue import InstanceType
@@ -49,3 +49,5 @@ class Snapshot:
     rooms: tuple[Room, ...]
     pools: tuple[PoolOptions, ...]
     daemon_sets: tuple[DaemonSet, ...] = ()
+    set_aside: Mapping[PodKey, str] = field(default_factory=dict)
+    """Pods nothing is bought for now → why; rooms that are there may take them (domain/set_aside.py)."""

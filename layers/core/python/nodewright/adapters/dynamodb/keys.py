@@ -13,6 +13,7 @@ LAUNCH = "LAUNCH#"
 POOL = "POOL#"
 DECISION = "DECISION#"
 OFFERING = "OFFERING#"
+ASIDE = "ASIDE#"
 
 
 def key(partition: str, sort: str) -> Key:
@@ -68,6 +69,11 @@ def owner(instance_id: str) -> Key:
 def decision(cluster: str, time: str, decision_id: str) -> Key:
     """A decision; `time` sorts as text."""
     return key(of_cluster(cluster), f"{DECISION}{time}#{decision_id}")
+
+
+def aside(cluster: str, shape: str) -> Key:
+    """A shape nodes were bought for in vain."""
+    return key(of_cluster(cluster), ASIDE + shape)
 
 
 def offering(region: str, instance_type: str, zone: str, capacity_type: str) -> Key:

@@ -10,6 +10,7 @@ from nodewright.adapters.dynamodb.decisions import Decisions
 from nodewright.adapters.dynamodb.offerings import Offerings
 from nodewright.adapters.dynamodb.retirements import Retirements
 from nodewright.adapters.dynamodb.runs import Runs
+from nodewright.adapters.dynamodb.shapes_aside import ShapesAside
 from nodewright.adapters.dynamodb.table import Table
 from nodewright.application.ports import Clock
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
-class DynamoLedger(Catalogue, Claims, Clusters, Decisions, Offerings, Retirements, Runs):
+class DynamoLedger(Catalogue, Claims, Clusters, Decisions, Offerings, Retirements, Runs, ShapesAside):
     """Everything that must be remembered.
 
     `report` hears of items that can't be read and of decisions that aren't kept.

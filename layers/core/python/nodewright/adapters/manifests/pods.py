@@ -30,6 +30,7 @@ class _Condition(msgspec.Struct, gc=False):
     type: str = ""
     status: str = ""
     reason: str | None = None
+    message: str | None = None
 
 
 class _Status(msgspec.Struct, rename="camel", gc=False):
@@ -61,6 +62,7 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
     requests, unreadable = specs.requests(spec)
     placement = specs.placement(spec)
     conditions = _conditions(status)
+    refusal = None if spec.node_name else _refusal(conditions)
     grace = spec.termination_grace_period_seconds
     return Pod(
         key=PodKey(metadata.namespace or "default", metadata.name),
@@ -79,7 +81,8 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
         owner=_owner(metadata),
         gated=is_given(spec.scheduling_gates),
         terminating=metadata.deletion_timestamp is not None,
-        unschedulable=not spec.node_name and _is_unschedulable(conditions),
+        unschedulable=refusal is not None,
+        unschedulable_message=refusal or "",
         ready=any(c.type == "Ready" and c.status == "True" for c in conditions),
         critical=spec.priority_class_name in _CRITICAL,
         termination_grace_seconds=_GRACE_SECONDS if grace is None else grace,
@@ -100,8 +103,12 @@ def _conditions(status: _Status) -> tuple[_Condition, ...]:
     return _CONDITIONS.decode(status.conditions) if is_given(status.conditions) else ()
 
 
-def _is_unschedulable(conditions: tuple[_Condition, ...]) -> bool:
-    return any(c.type == "PodScheduled" and c.status == "False" and c.reason == "Unschedulable" for c in conditions)
+def _refusal(conditions: tuple[_Condition, ...]) -> str | None:
+    """kube-scheduler's words; None while it hasn't said that nothing will do."""
+    for c in conditions:
+        if c.type == "PodScheduled" and c.status == "False" and c.reason == "Unschedulable":
+            return c.message or ""
+    return None
 
 
 _CONDITIONS = msgspec.json.Decoder(tuple[_Condition, ...])

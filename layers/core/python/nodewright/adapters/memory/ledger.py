@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import cast
 
 from nodewright.adapters.memory.claims import InMemoryClaims
-from nodewright.application.errors import NotFoundError, RefusedError
+from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.ports import DecisionRecord, Duty, Price, RegionCatalogue, UnavailableOffering
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.instance_facts import InstanceFacts
+from nodewright.domain.set_aside import ShapeAside
 
 PARTS = ("types", "offerings", "prices", "spot", "images")
 
@@ -21,6 +22,7 @@ class _OfCluster:
 
     decisions: list[DecisionRecord] = field(default_factory=list)
     runs: dict[Duty, datetime] = field(default_factory=dict)
+    aside: dict[str, ShapeAside] = field(default_factory=dict)
 
 
 class InMemoryLedger(InMemoryClaims):
@@ -95,6 +97,20 @@ class InMemoryLedger(InMemoryClaims):
         """Newest first."""
         newest = sorted(self._of[cluster].decisions, key=lambda decision: (decision.time, decision.id), reverse=True)
         return tuple(newest[:limit])
+
+    def shapes_aside(self, cluster: str) -> tuple[ShapeAside, ...]:
+        """Sorted by key."""
+        return tuple(shape for _, shape in sorted(self._of[cluster].aside.items()))
+
+    def save_shape_aside(self, cluster: str, shape: ShapeAside) -> ShapeAside:
+        """Add or replace it, where it is as it was read."""
+        with self._lock:
+            known = self._of[cluster].aside.get(shape.shape)
+            if known is not None and known.version != shape.version:
+                raise ConflictError(f"shape {shape.shape} is at version {known.version}, not {shape.version}")
+            saved = replace(shape, version=shape.version + 1)
+            self._of[cluster].aside[shape.shape] = saved
+            return saved
 
     def last_run(self, cluster: str, duty: Duty) -> datetime | None:
         """When its last snapshot was taken."""

@@ -1,8 +1,9 @@
 """One scheduler, used by everything that asks where pods would go."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nodewright.domain.plans import Plan, Unschedulable
+from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import Purchase, buy
@@ -21,6 +22,8 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     waiting = Waiting([shape for shape in shapes if not shape.problems])
     meter = Meter(budget, expired)
     nominations = rooms.place(snapshot.rooms, waiting)
+    held = tuple(_held(waiting, snapshot.set_aside))
+    waiting.drop({each.pod for each in held})
     purchase = buy(snapshot.pools, snapshot.daemon_sets, waiting, meter)
     helpless = [shape for shape in shapes if shape.problems]
     return Plan(
@@ -28,7 +31,7 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
         nominations=nominations,
         unschedulable=tuple(
             sorted(
-                (*_hopeless(helpless), *_left(waiting, purchase, len(snapshot.rooms), cut=meter.stopped)),
+                (*_hopeless(helpless), *held, *_left(waiting, purchase, len(snapshot.rooms), cut=meter.stopped)),
                 key=lambda each: each.pod,
             )
         ),
@@ -42,6 +45,16 @@ def _hopeless(shapes: Sequence[Shape]) -> Iterator[Unschedulable]:
     for shape in shapes:
         why = problem_reason(shape.problems)
         yield from (Unschedulable(pod, why.word, why.message) for pod in shape.pods)
+
+
+def _held(waiting: Waiting, set_aside: Mapping[PodKey, str]) -> Iterator[Unschedulable]:
+    """Those found no room, and nothing is bought for them now."""
+    if not set_aside:
+        return
+    for number in range(len(waiting.shapes)):
+        for pod in waiting.pods(number):
+            if pod in set_aside:
+                yield Unschedulable(pod, "SetAside", set_aside[pod])
 
 
 def _left(waiting: Waiting, purchase: Purchase, room_count: int, *, cut: bool) -> Iterator[Unschedulable]:
