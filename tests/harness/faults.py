@@ -91,8 +91,9 @@ class Faults:
     _throttled: dict[str, int] = field(default_factory=dict)
 
     def end(self) -> None:
-        """Nothing more is drawn."""
+        """Nothing more is drawn, and no throttle goes on."""
         self.probability = 0.0
+        self._throttled.clear()
 
     def around(self, site: Site, effect: Callable[[], object]) -> object:
         """The call, and what goes wrong with it."""
