@@ -9,7 +9,7 @@ from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.pods import DO_NOT_DISRUPT, Owner, Pod
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.retirement import DISRUPTED, Reason, Retirement, Step
-from nodewright.domain.retiring import View
+from nodewright.domain.retirement_turns import View
 from tests.builders import NOW, claim, node, pod
 
 #: At eleven the deadline of case 20 ends a node whose drain began at ten.

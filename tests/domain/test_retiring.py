@@ -9,6 +9,7 @@ import pytest
 from nodewright.domain.claims import ClaimState
 from nodewright.domain.pods import Pod
 from nodewright.domain.retirement import DEAD, VOLUNTARY, Reason, Retirement, Step
+from nodewright.domain.retirement_turns import Delete, DeleteNode, Evict, Mark, Terminate, Turn, Unmark, View
 from nodewright.domain.retiring import (
     DETACHING,
     FINDING,
@@ -19,14 +20,6 @@ from nodewright.domain.retiring import (
     SETTLING,
     SHORTEST_PAUSE,
     URGENT_PAUSE,
-    Delete,
-    DeleteNode,
-    Evict,
-    Mark,
-    Terminate,
-    Turn,
-    Unmark,
-    View,
     begin,
     decide,
     hold,

@@ -19,7 +19,8 @@ from nodewright.application.retirement_view import Viewer
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.retirement import Retirement, Step
-from nodewright.domain.retiring import Turn, decide, hold, needs_cluster
+from nodewright.domain.retirement_turns import Turn
+from nodewright.domain.retiring import decide, hold, needs_cluster
 
 Outcome = Literal["dropped", "waits", "withdrawn", "gone"]
 

@@ -10,7 +10,7 @@ from nodewright.application.ports import Fleet
 from nodewright.application.retirement_ports import RetiringCluster
 from nodewright.domain.pods import Pod
 from nodewright.domain.retirement import DISRUPTED
-from nodewright.domain.retiring import Action, Delete, DeleteNode, Evict, Mark, Terminate, Unmark, View
+from nodewright.domain.retirement_turns import Action, Delete, DeleteNode, Evict, Mark, Terminate, Unmark, View
 from nodewright.domain.stale_taints import mark_labels
 
 #: Of the event on a pod that a budget holds.

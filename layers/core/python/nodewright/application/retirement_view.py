@@ -7,7 +7,8 @@ from nodewright.application.ports import Fleet
 from nodewright.application.retirement_ports import NodeLedger, RetiringCluster
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.retirement import Retirement, Step
-from nodewright.domain.retiring import View, asks_leave, needs_cluster
+from nodewright.domain.retirement_turns import View
+from nodewright.domain.retiring import asks_leave, needs_cluster
 
 _WITH_PODS = frozenset({Step.TAINT, Step.REPLACE, Step.DRAIN, Step.FORGET})
 

@@ -5,16 +5,26 @@ again after a run that died half-way, and says the same (architecture §8, karpe
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.draining import Drain, Forced, drain, is_mirror, longest_grace, must_leave, objections
 from nodewright.domain.nodes import Node
-from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.pods import Pod
 from nodewright.domain.retirement import DEAD, DISRUPTED, Reason, Retirement, Step
+from nodewright.domain.retirement_turns import (
+    Action,
+    Delete,
+    DeleteNode,
+    Evict,
+    Mark,
+    Terminate,
+    Turn,
+    Unmark,
+    View,
+)
 
 #: Between taint and drain, and then the pods are listed again: what was being bound has arrived by then.
 SETTLING: Final = timedelta(seconds=5)
@@ -36,77 +46,6 @@ LONGEST_DELAY: Final = timedelta(minutes=15)
 #: No pod may come to the node any more, or it would never be empty.
 _MARKED: Final = frozenset({Step.REPLACE, Step.DRAIN, Step.DETACH})
 _GOING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What one turn looks at; what its step doesn't ask for stays empty."""
-
-    claim: NodeClaim
-    retirement: Retirement
-    node: Node | None = None
-    pods: tuple[Pod, ...] = ()
-    """On the node."""
-    budgets: tuple[PodDisruptionBudget, ...] = ()
-    volumes: tuple[str, ...] = ()
-    """Attached to the node."""
-    replacements: Mapping[str, ClaimState] = field(default_factory=dict)
-    """Those that are not gone."""
-    instance: str | None = None
-    """EC2's state of it; None: EC2 doesn't find it, or wasn't asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Taint the node, and take it out of load balancers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unmark:
-    """Undo it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evict:
-    """Ask the eviction API."""
-
-    pod: Pod
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """Delete a pod whatever a budget says."""
-
-    pod: Pod
-    grace_seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class Terminate:
-    """End the instance."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteNode:
-    """Delete the Node object."""
-
-
-Action = Mark | Unmark | Evict | Delete | Terminate | DeleteNode
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What to do, in order, and what to store after it. `next_at ≤ now` says: go on at once."""
-
-    retirement: Retirement | None
-    """None: withdrawn, the node serves on."""
-    actions: tuple[Action, ...] = ()
-    note: str = ""
-    """Why it waits or is withdrawn."""
-    moved: Retirement | None = None
-    """To be stored instead when an eviction was granted."""
-    gone: bool = False
-    """That was the last of it: the claim is gone."""
 
 
 def begin(
