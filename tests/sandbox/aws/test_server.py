@@ -64,6 +64,37 @@ def test_a_sweep_removes_the_workload_and_keeps_the_account(aws: SandboxAws) -> 
     assert len(buyer.fleet(override("t4g.medium"), ClientToken="t")["Instances"]) == 1
 
 
+def test_a_sweep_leaves_tables_as_they_were_at_the_checkpoint(aws: SandboxAws) -> None:
+    dynamodb = aws.client("dynamodb")
+    key = [{"AttributeName": "pk", "KeyType": "HASH"}]
+    attributes = [{"AttributeName": "pk", "AttributeType": "S"}]
+    dynamodb.create_table(TableName="t", KeySchema=key, AttributeDefinitions=attributes, BillingMode="PAY_PER_REQUEST")
+    kept = {"pk": {"S": "kept"}, "n": {"N": "1"}}
+    dynamodb.put_item(TableName="t", Item=kept)
+    aws.checkpoint()
+    for _ in range(2):
+        dynamodb.put_item(TableName="t", Item={"pk": {"S": "new"}})
+        dynamodb.update_item(
+            TableName="t",
+            Key={"pk": {"S": "kept"}},
+            UpdateExpression="SET n = n + :one",
+            ExpressionAttributeValues={":one": {"N": "1"}},
+        )
+        aws.sweep()
+        assert dynamodb.scan(TableName="t")["Items"] == [kept]
+    aws.reset()
+    assert dynamodb.list_tables()["TableNames"] == []
+
+
+def test_a_sweep_can_spare_the_launch_templates_that_warm_functions_remember(aws: SandboxAws) -> None:
+    buyer = Buyer(aws)
+    buyer.template()
+    buyer.fleet(override("t4g.medium"), ClientToken="t")
+    aws.sweep(templates=False)
+    assert buyer.instances() == []
+    assert len(buyer.ec2.describe_launch_templates()["LaunchTemplates"]) == 1
+
+
 def test_a_broken_part_of_the_sandbox_answers_in_the_services_own_protocol(aws: SandboxAws) -> None:
     error = aws.client("ec2").exceptions.ClientError
     with pytest.raises(error, match=r"InternalError.*NotImplementedError"):

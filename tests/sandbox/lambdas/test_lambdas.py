@@ -7,8 +7,9 @@ import pytest
 from sandbox.lambdas.deployed import NotDeployedError
 from sandbox.lambdas.interpreter import current_runtime
 from sandbox.lambdas.lambdas import Lambdas
+from sandbox.lambdas.outcome import Json
 from tests.sandbox.lambdas.conftest import Running, credentials, eventually
-from tests.sandbox.lambdas.stack import REGION, arn_of, function, queue, rule, synthesize
+from tests.sandbox.lambdas.stack import REGION, arn_of, function, mapping, queue, rule, synthesize
 
 ECHO = """
 import os
@@ -84,6 +85,51 @@ def test_recycling_makes_the_next_call_start_cold(running: Running) -> None:
     lambdas.recycle()
     second = lambdas.invoke("Echo", {})
     assert first.payload["pid"] != second.payload["pid"]
+
+
+def test_killing_a_function_ends_what_is_at_work_and_nothing_else(running: Running) -> None:
+    lambdas = running({"Sleep": function(SLEEP), "Echo": function(ECHO)})
+    before = lambdas.invoke("Echo", {}).payload["pid"]
+    with ThreadPoolExecutor(1) as thread:
+        asleep = thread.submit(lambdas.invoke, "Sleep", {"seconds": 3})
+        assert eventually(lambda: "asleep" in lambdas.logs("Sleep"))
+        lambdas.kill("Sleep")
+        assert asleep.result().error_type == "Runtime.ExitError"
+    assert lambdas.invoke("Echo", {}).payload["pid"] == before
+
+
+def test_nothing_is_at_work_while_functions_are_held(running: Running) -> None:
+    lambdas = running({"Sleep": function(SLEEP)})
+    with ThreadPoolExecutor(1) as thread:
+        asleep = thread.submit(lambdas.invoke, "Sleep", {"seconds": 0.3})
+        assert eventually(lambda: "asleep" in lambdas.logs("Sleep"))
+        with lambdas.held(patience_seconds=30):
+            assert asleep.result().payload == "awake"
+
+
+def test_who_works_longer_than_held_functions_are_waited_for_is_killed(running: Running) -> None:
+    lambdas = running({"Sleep": function(SLEEP, Timeout=60)})
+    with ThreadPoolExecutor(1) as thread:
+        asleep = thread.submit(lambdas.invoke, "Sleep", {"seconds": 50})
+        assert eventually(lambda: "asleep" in lambdas.logs("Sleep"))
+        with lambdas.held(patience_seconds=0.1):
+            assert asleep.result().error_type == "Runtime.ExitError"
+    assert lambdas.invoke("Sleep", {"seconds": 0}).payload == "awake"
+
+
+def test_no_queue_wakes_a_held_function(running: Running, sqs: Json) -> None:
+    resources = {
+        "Queue": queue(VisibilityTimeout=1),
+        "Echo": function(ECHO, Timeout=1),
+        "Map": mapping("Echo", "Queue"),
+    }
+    lambdas = running(resources)
+    url = lambdas.deployment.queues["Queue"].url
+    with lambdas.held():
+        sqs.send_message(QueueUrl=url, MessageBody="{}")
+        assert eventually(lambda: _in_flight(sqs, url) == 1)
+        assert not any(line.startswith("START ") for line in lambdas.logs("Echo"))
+    assert eventually(lambda: any(line.startswith("START ") for line in lambdas.logs("Echo")))
 
 
 def test_a_function_warmed_ahead_keeps_nobody_waiting(running: Running) -> None:
@@ -220,3 +266,8 @@ def test_stopping_ends_a_running_function(running: Running) -> None:
         assert eventually(lambda: any("asleep" in line for line in lambdas.logs("Sleep")))
         lambdas.stop()
         assert waiting.result().error_type == "Runtime.ExitError"
+
+
+def _in_flight(sqs: Json, url: str) -> int:
+    name = "ApproximateNumberOfMessagesNotVisible"
+    return int(sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])["Attributes"][name])
