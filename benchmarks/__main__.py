@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import demo, imports, layers, solve, spine
+from benchmarks import demo, imports, interruptions, layers, solve, spine, state
 
 
 def main() -> None:
@@ -30,12 +30,17 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
     "imports": ("cold import of each function beside boto3 alone", lambda arguments: imports.main(arguments.rounds)),
     "solve": ("plans beside Karpenter's own scheduler", _solve),
     "spine": ("pending pod to running pod through the deployed functions", lambda _: spine.main()),
+    "state": ("DynamoDB reads and writes of launches", lambda arguments: state.main(arguments.launches)),
+    "interruptions": (
+        "spot notice to tainted, replaced and drained, one alone and many at once",
+        lambda arguments: interruptions.main(arguments.notices),
+    ),
     "demo": ("`make demo` in a fresh clone, then again", lambda _: demo.main()),
 }
 
 
 def _parser() -> argparse.ArgumentParser:
-    known = "\n".join(f"  {name:<9}{what}" for name, (what, _) in BENCHMARKS.items())
+    known = "\n".join(f"  {name:<15}{what}" for name, (what, _) in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", epilog=f"benchmarks:\n{known}", formatter_class=argparse.RawTextHelpFormatter
     )
@@ -43,6 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--peer", type=Path, metavar="FOLDER", help="solve: workloads, catalogues and results")
     parser.add_argument(
         "--rounds", type=int, default=7, metavar="N", help="imports: fresh processes of each (%(default)s)"
+    )
+    parser.add_argument(
+        "--launches", type=int, nargs="+", default=[1, 10, 100], metavar="N", help="state: nodes of each (%(default)s)"
+    )
+    parser.add_argument(
+        "--notices", type=int, default=100, metavar="N", help="interruptions: nodes taken at once (%(default)s)"
     )
     return parser
 

@@ -5,9 +5,8 @@ structure of its own wait is printed.
 """
 
 import re
-import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +16,7 @@ from typing import Any
 import urllib3
 import yaml
 
+from benchmarks.spread import spread
 from benchmarks.tables import show
 from sandbox.world import World
 
@@ -55,7 +55,7 @@ def _time_notify(world: World) -> None:
         for what, calls in (("sends a hint", _sending), ("hint sent before", _repeating)):
             with _reported(world) as own_ms:
                 trips_ms = [_timed(call, resource) for resource in calls()]
-            rows.append((what, len(trips_ms), *_spread(own_ms), *_spread(trips_ms)))
+            rows.append((what, len(trips_ms), *spread(own_ms), *spread(trips_ms)))
     print(
         "notify, warm, milliseconds: its own time as Lambda reports it (budget 15), and the caller's HTTPS round trip"
     )
@@ -123,8 +123,8 @@ def _time_rounds(world: World) -> None:
     show(
         ("until", "p50", "p90", "max"),
         [
-            (f"{'CreateFleet (budget 2.5)':36}", *_spread([course.first_fleet for course in courses], digits=2)),
-            (f"all running, instances boot in {BOOT_SECONDS:.0f} s", *_spread([c.running for c in courses], digits=2)),
+            (f"{'CreateFleet (budget 2.5)':36}", *spread([course.first_fleet for course in courses], digits=2)),
+            (f"all running, instances boot in {BOOT_SECONDS:.0f} s", *spread([c.running for c in courses], digits=2)),
         ],
     )
     print(KARPENTER)
@@ -210,10 +210,3 @@ def _plans(world: World) -> list[Object]:
 def _stale(world: World) -> int:
     """Runs that ended at once, because a later run had looked already."""
     return sum("stale-hint" in str(record.get("report")) for record in world.lambdas.log_records("provision"))
-
-
-def _spread(values: Sequence[float], digits: int = 1) -> tuple[str, str, str]:
-    """Median, ninth decile and the greatest."""
-    ordered = sorted(values)
-    ninth = ordered[min(len(ordered) - 1, len(ordered) * 9 // 10)]
-    return (f"{statistics.median(ordered):.{digits}f}", f"{ninth:.{digits}f}", f"{ordered[-1]:.{digits}f}")
