@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import demo, imports, interruptions, layers, solve, spine, state
+from benchmarks import demo, imports, interruptions, layers, matrix, solve, spine, state
 
 
 def main() -> None:
@@ -29,6 +29,7 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
     "layers": ("unpacked size of the layers, by package", lambda _: layers.main()),
     "imports": ("cold import of each function beside boto3 alone", lambda arguments: imports.main(arguments.rounds)),
     "solve": ("plans beside Karpenter's own scheduler", _solve),
+    "matrix": ("calls × faults of the crash matrix", lambda _: matrix.main()),
     "spine": ("pending pod to running pod through the deployed functions", lambda _: spine.main()),
     "state": ("DynamoDB reads and writes of launches", lambda arguments: state.main(arguments.launches)),
     "interruptions": (

@@ -21,7 +21,7 @@ from sandbox.world import World
 Object = dict[str, Any]
 
 BOOT_SECONDS = 2.0
-ALONE = 5
+ALONE = 3
 TAINT = "karpenter.sh/disrupted"
 WATCH_SECONDS = 3000
 
@@ -153,22 +153,27 @@ def _watched(world: World) -> Iterator[Seen]:
         if change.state == "pending":
             seen.bought.append(time.time())
 
+    over = threading.Event()
     forget = world.aws.on_instance_change(launched)
-    _watch(world, "Node", None, taint)
-    _watch(world, "Pod", "default", eviction)
-    yield seen
-    forget()
+    _watch(world, "Node", taint, over)
+    _watch(world, "Pod", eviction, over)
+    try:
+        yield seen
+    finally:
+        over.set()
+        forget()
 
 
-def _watch(world: World, kind: str, namespace: str | None, look: Callable[[Object], None]) -> None:
+def _watch(world: World, kind: str, look: Callable[[Object], None], over: threading.Event) -> None:
     """In a thread that ends with the control plane."""
 
     def run() -> None:
         try:
-            for _, found in world.control_plane.client.watch("v1", kind, namespace, seconds=WATCH_SECONDS):
+            for _, found in world.control_plane.client.watch("v1", kind, "default", seconds=WATCH_SECONDS):
                 look(found)
-        except Exception as error:  # noqa: BLE001  the control plane is gone, or the figures would be missing anyway
-            print(f"the watch of {kind} objects ends: {type(error).__name__}", flush=True)
+        except Exception:
+            if not over.is_set():
+                raise
 
     threading.Thread(target=run, name=f"watch-{kind}", daemon=True).start()
 
