@@ -5,7 +5,7 @@ from typing import cast
 
 from nodewright.adapters.memory import RecordedHints
 from nodewright.application.errors import UnavailableError
-from nodewright.application.ports import Instance
+from nodewright.application.ports import Instance, Price
 from nodewright.application.retirement_ports import NodeLedger
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.application.upkeep import Upkeep
@@ -95,10 +95,14 @@ def test_an_orphan_that_serves_as_a_node_is_adopted_and_then_counts() -> None:
     yard = Kept()
     yard.stray()
     yard.cluster.add(node("stray", provider_id="aws:///a/i-stray"))
+    prices = (Price("x.s", "on-demand", "", 1000), Price("x.s", "spot", "b", 300), Price("x.s", "spot", "a", 400))
+    for part, content in (("types", ()), ("offerings", {}), ("spot", prices)):
+        yard.ledger.put_catalogue_part(part, content, NOW)
     yard.pass_minutes(11)
     yard.keep()
     adopted = yard.ledger.claim(CLUSTER, "adopted-i-stray")
     assert (adopted.state, adopted.instance_id, adopted.pool) == (ClaimState.LAUNCHED, "i-stray", "default")
+    assert adopted.price == 400
     assert yard.ledger.owner("i-stray") == (CLUSTER, "adopted-i-stray")
     assert "adopted-i-stray" not in {launch.id for launch in yard.ledger.launches(CLUSTER)}
     yard.keep()

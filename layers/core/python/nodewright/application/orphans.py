@@ -60,7 +60,7 @@ class Orphans:
 
         The launch is past its deadline from the start: whoever finishes it after a crash in between buys nothing.
         """
-        claim = _claim_of(instance, node, now)
+        claim = replace(_claim_of(instance, node, now), price=self._price(instance))
         record = LaunchRecord(claim.launch_id, (claim.id,), "", now + SPARED, now - UNSEEN)
         try:
             self.ledger.reserve(cluster, self.ledger.epoch(cluster), record, [claim])
@@ -71,6 +71,16 @@ class Orphans:
             return 0
         self.observer.problem(cluster, "orphan", f"{instance.id} had no claim but serves as {node.name}: adopted")
         return 1
+
+    def _price(self, instance: Instance) -> int:
+        """As the catalogue has it now, so that it counts towards limits in USD; 0 where it isn't known."""
+        try:
+            prices = self.ledger.catalogue().prices
+        except NotFoundError:
+            return 0
+        wanted = (instance.instance_type, instance.capacity_type)
+        zones = {"", instance.zone}
+        return next((p.nanos for p in prices if (p.instance_type, p.capacity_type) == wanted and p.zone in zones), 0)
 
     def _lost(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
         """A claim whose instance EC2 doesn't know any more leaves as if EC2 had said so."""
