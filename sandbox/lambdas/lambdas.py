@@ -182,6 +182,10 @@ class Lambdas:
         """Its structured log lines."""
         return self._logs.records(self.find(function).spec.logical_id)
 
+    def invocations(self, function: str) -> int:
+        """How often it was invoked since the sandbox started."""
+        return sum(line.startswith("START ") for line in self.logs(function))
+
     def loops_stopped(self, function: str) -> int:
         """How many messages the recursion guard kept from the function."""
         name = self.find(function).spec.logical_id

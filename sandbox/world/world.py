@@ -15,19 +15,17 @@ from typing import Any, Self
 from sandbox import deploy
 from sandbox.aws.account import Account, BuiltAccount
 from sandbox.aws.server import SandboxAws
-from sandbox.controlplane.client import Object
 from sandbox.controlplane.controlplane import ControlPlane
 from sandbox.lambdas import moto_patch
 from sandbox.lambdas.api_gateway import Tls
 from sandbox.lambdas.lambdas import Lambdas
 from sandbox.nodes.agent import ClusterToJoin, NodeAgent
+from sandbox.world.webhooks import Webhooks
 
 STACK = "Nodewright"
 CLUSTER = "my-cluster"
 SERVICE_CIDR = "10.96.0.0/16"
 KUBERNETES = "1.37"
-
-_WEBHOOKS = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "nodewright")
 
 Say = Callable[[str], None]
 
@@ -52,12 +50,12 @@ class World:
         self._account = account or Account.for_seed_one() + Account.for_seed_two()
         self._say = say
         self._stack = contextlib.ExitStack()
-        self._connection: Object | None = None
         self._called: dict[str, set[str]] = defaultdict(set)
         self.aws: SandboxAws
         self.control_plane: ControlPlane
         self.lambdas: Lambdas
         self.agent: NodeAgent
+        self.webhooks: Webhooks
         self.account: BuiltAccount
         self.outputs: dict[str, str]
 
@@ -79,7 +77,7 @@ class World:
 
     def connect(self) -> str:
         """Run the real `nodewright connect`, as whoever installs it would; what it printed."""
-        self._connection = None
+        self.webhooks.forget()
         return self.cli(
             "connect",
             CLUSTER,
@@ -103,7 +101,7 @@ class World:
 
     def disconnect(self) -> str:
         """Run `nodewright disconnect`; what it printed."""
-        self._connection = None
+        self.webhooks.forget()
         return self.cli("disconnect", CLUSTER, "--kubeconfig", str(self.control_plane.kubeconfig))
 
     def reset(self) -> None:
@@ -111,17 +109,17 @@ class World:
 
         Functions stay warm. Only where somebody has connected or disconnected since is the command run again.
         """
-        self.control_plane.client.delete(*_WEBHOOKS)
+        self.webhooks.off()
         with self.lambdas.held():
             self._note_calls()
             self.aws.sweep(templates=False)
             self.agent.forget()
             self.control_plane.reset()
-        if self._connection is None:
+        if self.webhooks.saved:
+            self.webhooks.on()
+        else:
             self.connect()
             self._checkpoint()
-        else:
-            self.control_plane.client.create(self._connection)
 
     def called(self) -> Mapping[str, frozenset[str]]:
         """Role ARN → the IAM actions its calls needed since the start, resets or not."""
@@ -134,11 +132,9 @@ class World:
 
     def _checkpoint(self) -> None:
         """What is there now is what a reset leaves, webhooks aside: those are off while it cleans."""
-        webhooks = self.control_plane.client.get(*_WEBHOOKS)
-        metadata = {key: webhooks["metadata"][key] for key in ("name", "annotations")}
         self.control_plane.checkpoint()
         self.aws.checkpoint()
-        self._connection = {**webhooks, "metadata": metadata}
+        self.webhooks.save()
 
     def _start(self) -> None:
         self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="nodewright-sandbox-")))
@@ -186,6 +182,7 @@ class World:
         self.aws.events.delivers = False
         self.aws.events.on_put(self._carry)
         self._stack.enter_context(self.lambdas)
+        self.webhooks = Webhooks(self.control_plane.client, lambda: self.lambdas.invocations("notify"))
 
     def _carry(self, event: dict[str, Any]) -> None:
         self.lambdas.put_event(event)

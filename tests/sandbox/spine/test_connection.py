@@ -3,13 +3,13 @@
 import pytest
 
 from nodewright.application.errors import NotFoundError
+from sandbox.world.webhooks import CONFIGURATION
 from sandbox.world.world import CLUSTER
 from tests.sandbox.spine.manifests import AMD64, ON_DEMAND, family, node_class, node_pool, pod
 from tests.sandbox.spine.scene import Scene
 
 pytestmark = pytest.mark.sandbox
 
-WEBHOOKS = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "nodewright")
 BINDING = ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "nodewright:provision")
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "nodepools.karpenter.sh")
 
@@ -18,7 +18,7 @@ def test_a_disconnected_cluster_is_served_no_more_and_again_once_it_is_connected
     old = scene.webhook_path()
     scene.world.disconnect()
 
-    assert scene.kubernetes.find(*WEBHOOKS) is None
+    assert scene.kubernetes.find(*CONFIGURATION) is None
     assert scene.kubernetes.find(*BINDING) is None
     assert scene.kubernetes.find(*CRD) is not None
     with pytest.raises(NotFoundError, match="nodewright connect my-cluster"):
