@@ -113,10 +113,10 @@ def _counted(world: World) -> Iterator[Traffic]:
 
 
 def _function(world: World, handler: Any) -> str:
-    """By the role that signed the call."""
+    """By the role that signed the call: `Nodewright-ProvisionRole…`."""
     scope = SCOPE.search(handler.headers.get("Authorization", ""))
     role = world.aws.credentials.role(scope["key"]) if scope else None
-    return role.rpartition("/")[2] if role else "administrator"
+    return role.split("-")[1].partition("Role")[0].lower() if role else "administrator"
 
 
 def _read(answer: tuple[int, Body, str | bytes]) -> Body:
