@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 from nodewright.adapters.memory.control_plane import waiting
 from nodewright.application.orders import UNREGISTERED
-from nodewright.domain.claims import ClaimState
+from nodewright.application.ports import Instance
+from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.nodes import NODE_POOL_LABEL
 from nodewright.domain.retirement import DISRUPTED, EXCLUDED
-from nodewright.domain.usage import usage_of
+from nodewright.domain.usage import counted, node_usage, usage_of
 from tests.application.world import CLUSTER
 
 if TYPE_CHECKING:
@@ -28,21 +29,32 @@ def dead_letters(world: "World") -> list[str]:
 
 def _claims(world: "World") -> Iterator[str]:
     claims = world.ledger.claims(CLUSTER)
-    alive = {instance.id for instance in world.alive}
+    alive = {instance.id: instance for instance in world.alive}
     owned = [claim.instance_id for claim in claims if claim.instance_id]
     for claim in claims:
         if claim.state is not ClaimState.INITIALIZED:
             yield f"claim {claim.id} is {claim.state}"
-        if claim.instance_id not in alive:
+        instance = alive.get(claim.instance_id)
+        if instance is None:
             yield f"claim {claim.id} has no living instance ({claim.instance_id or 'none'})"
+        elif not _describes(claim, instance, world):
+            yield f"claim {claim.id} says {claim.instance_type} in {claim.zone}, its instance is {instance}"
         if claim.retirement is not None:
             yield f"claim {claim.id} is still retiring: {claim.retirement.reason}, {claim.retirement.step}"
         if claim.instance_id and world.ledger.owner(claim.instance_id) != (CLUSTER, claim.id):
             yield f"instance {claim.instance_id} isn't owned by its claim {claim.id}"
     if len(owned) != len(set(owned)):
         yield f"one instance has two claims: {sorted(owned)}"
-    for instance_id in sorted(alive - set(owned)):
+    for instance_id in sorted(set(alive) - set(owned)):
         yield f"instance {instance_id} has no claim"
+
+
+def _describes(claim: NodeClaim, instance: Instance, world: "World") -> bool:
+    """What is counted towards limits is what is paid for."""
+    offering = (claim.instance_type, claim.zone, claim.capacity_type)
+    really = (instance.instance_type, instance.zone, instance.capacity_type)
+    counts = node_usage(world.size(instance).capacity, world.fleet.prices[really])
+    return offering == really and counted(claim) == counts
 
 
 def _nodes(world: "World") -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodewright.adapters.memory import Budget
 from nodewright.adapters.memory.control_plane import Deployment
-from nodewright.domain.limits import NODES
+from nodewright.domain.limits import NODES, PRICE
 from nodewright.domain.pools import DisruptionBudget
 from nodewright.domain.quantities import Resources
 from tests.builders import daemon_set, pod, pool, requirements, resources
@@ -17,7 +17,7 @@ from tests.builders import daemon_set, pod, pool, requirements, resources
 if TYPE_CHECKING:
     from tests.harness.world import World
 
-MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 CPU = "karpenter.k8s.aws/instance-cpu"
 SIZES = ("250m", "800m", "1500m", "3", "6")
 SPOT_IS_OUT = ("m5.large", "m5.xlarge", "m6g.large", "c5.large")
@@ -66,8 +66,11 @@ def _no_capacity(world: "World") -> None:
 
 
 def _two_planners(world: "World") -> None:
-    """A second run begins at any moment of the first, as after a visibility timeout that came too early."""
-    world.cluster.add(pool("default", (CPU, "In", "2")))
+    """A second run begins at any moment of the first, as after a visibility timeout that came too early.
+
+    The pool's limit is used up to the last core, so whatever is planned twice exceeds it.
+    """
+    world.cluster.add(pool("default", (CPU, "In", "2"), limits=resources(cpu=6)))
     world.plane.deploy(deployment("web", 3, cpu="1500m"))
     for milliseconds in (1085, 1090, 1105, 1120):
         world.timeline.after(timedelta(milliseconds=milliseconds), partial(_provision, world))
@@ -83,6 +86,21 @@ def _more_and_more(world: "World") -> None:
     for number, seconds in enumerate((0, 2, 20, 40)):
         app = deployment(f"web-{number}", 2, cpu="800m")
         world.timeline.after(timedelta(seconds=seconds), partial(world.plane.deploy, app))
+
+
+def _limit_raised(world: "World") -> None:
+    """The pool may have one node, then two; the third pod has to wait."""
+    tight = pool("default", (CPU, "In", "2"), limits=Resources({NODES: 1}))
+    world.apply(tight)
+    world.plane.deploy(deployment("web", 3, cpu="1500m"))
+    world.timeline.after(90 * SECOND, lambda: world.apply(replace(tight, limits=Resources({NODES: 2}))))
+
+
+def _node_deleted(world: "World") -> None:
+    """`kubectl delete node`, of a node with pods."""
+    world.cluster.add(pool("default", (CPU, "In", "2")))
+    world.plane.deploy(deployment("web", 3, cpu="1500m", termination_grace_seconds=5))
+    world.timeline.after(2 * MINUTE, lambda: world.plane.delete(min(world.cluster.nodes, default="")))
 
 
 def _spot_interruption(world: "World") -> None:
@@ -119,7 +137,7 @@ def _expiry(world: "World") -> None:
     aging = pool("default", (CPU, "In", "2"), expire_after=5 * MINUTE, budgets=one_by_one)
     world.cluster.add(aging)
     world.plane.deploy(deployment("web", 2, cpu="1500m", termination_grace_seconds=5))
-    world.timeline.after(9 * MINUTE, lambda: world.cluster.add(replace(aging, expire_after=None)))
+    world.timeline.after(9 * MINUTE, lambda: world.apply(replace(aging, expire_after=None)))
 
 
 def drawn(seed: int) -> Scenario:
@@ -143,14 +161,15 @@ class _Story:
             self._at_some_time(self.chance.choice((self._interruption, self._death, self._deletion, self._silence)))
 
     def _pools(self) -> None:
-        limits = self.chance.choice([None, None, resources(cpu=8), resources(cpu=24, memory="96Gi")])
+        money = Resources({PRICE: 300_000_000})
+        limits = self.chance.choice([None, None, money, resources(cpu=8), resources(cpu=24, memory="96Gi")])
         cores = self.chance.choice([("2",), ("2", "4"), ("4", "8")])
         expire_after = self.chance.choice([None, None, 4 * MINUTE])
         empty_after = timedelta(seconds=self.chance.choice([0, 30, 120]))
         first = pool("first", (CPU, "In", *cores), weight=10, limits=limits, consolidate_after=empty_after)
         budgets = (DisruptionBudget(self.chance.choice(["1", "50%"])),)
         self.world.cluster.add(replace(first, expire_after=expire_after, budgets=budgets), pool("second"))
-        self.world.timeline.after(11 * MINUTE, lambda: self.world.cluster.add(first))
+        self.world.timeline.after(11 * MINUTE, lambda: self.world.apply(first))
         if self.chance.random() < 0.3:
             self.world.cluster.daemon_sets = (daemon_set("agent", cpu="100m"),)
 
@@ -203,6 +222,8 @@ SCENARIOS = {
         Scenario("no capacity, then on-demand", _no_capacity),
         Scenario("two planners", _two_planners),
         Scenario("more and more", _more_and_more),
+        Scenario("limit raised", _limit_raised, lasts=2 * MINUTE, may_wait=1),
+        Scenario("node deleted by hand", _node_deleted, lasts=3 * MINUTE),
         Scenario("spot interruption", _spot_interruption, lasts=5 * MINUTE),
         Scenario("an instance dies", _instance_dies, lasts=3 * MINUTE),
         Scenario("scaled to nothing", _scaled_to_nothing, lasts=4 * MINUTE),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from nodewright.domain.claims import ClaimState, NodeClaim
-from nodewright.domain.limits import NODES, exceeded
+from nodewright.domain.limits import NODES, PRICE, exceeded
 from nodewright.domain.nodes import NODE_POOL_LABEL
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
@@ -41,7 +41,8 @@ class Watch:
         used = Resources()
         for instance in self._world.fleet.instances.values():
             if instance.state != "terminated" and instance.tags.get(NODE_POOL_LABEL) == pool:
-                used += self._world.size(instance).capacity + Resources({NODES: 1})
+                price = self._world.fleet.prices[instance.instance_type, instance.zone, instance.capacity_type]
+                used += self._world.size(instance).capacity + Resources({NODES: 1, PRICE: price})
         return used
 
     def _bought_twice(self) -> None:

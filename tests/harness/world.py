@@ -28,6 +28,7 @@ from nodewright.domain.capacity import instance_type
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.nodes import NODE_POOL_LABEL, Node
 from nodewright.domain.pods import Pod
+from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
 from sandbox.nodes.user_data import UnreadableUserDataError, read
 from tests.application.world import CLUSTER, FACTS, NOW, PRICES, STACK, ZONES, connected, node_class, parameters, prices
@@ -174,6 +175,11 @@ class World:
 
     def _notify(self, review: str) -> None:
         self.invoke("notify", self.message(review))
+
+    def apply(self, pool: NodePool) -> None:
+        """`kubectl apply`."""
+        self.cluster.add(pool)
+        self._webhook("nodepools")
 
     def interrupt(self, instance_id: str) -> None:
         """EC2 takes a spot instance back."""
