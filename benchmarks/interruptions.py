@@ -76,7 +76,7 @@ def main(notices: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Seconds from its notice, for each node; and what was bought."""
+    """Seconds from its notice, for each node; and what was bought. A node that went untainted has none for that."""
 
     notices: int
     seconds: dict[str, list[float]]
@@ -97,7 +97,7 @@ def _interrupt(world: World, seen: Seen, victims: Sequence[Victim]) -> Course:
     return Course(
         notices=len(victims),
         seconds={
-            TAINTED: [seen.tainted[node] - begin for node, begin in put.items()],
+            TAINTED: [seen.tainted[node] - begin for node, begin in put.items() if node in seen.tainted],
             BOUGHT: [bought - begin for begin, bought in zip(put.values(), seen.bought, strict=False)],
             EVICTED: [seen.evicted[node] - begin for node, begin in put.items()],
         },
@@ -183,10 +183,10 @@ def _tell(title: str, courses: Sequence[Course], *, behind: bool) -> None:
     columns = {what: [second for c in courses for second in c.seconds[what]] for what in BUDGETS[behind]}
     show(
         ("until", "p50", "p90", "max", "budget"),
-        [(what, *spread(seconds, digits=2), BUDGETS[behind][what]) for what, seconds in columns.items()],
+        [(what, *spread(seconds, digits=2), BUDGETS[behind][what]) for what, seconds in columns.items() if seconds],
     )
     notices, instances = sum(c.notices for c in courses), sum(c.instances for c in courses)
     print(
         f"{notices} notices: {sum(c.fleets for c in courses)} CreateFleet calls bought {instances} instances;"
-        f" all pods ran elsewhere {max(c.whole for c in courses):.1f} s after the first notice"
+        f" {notices - len(columns[TAINTED])} nodes went untainted; all pods ran elsewhere {max(c.whole for c in courses):.1f} s after the first notice"
     )
