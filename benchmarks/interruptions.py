@@ -188,5 +188,6 @@ def _tell(title: str, courses: Sequence[Course], *, behind: bool) -> None:
     notices, instances = sum(c.notices for c in courses), sum(c.instances for c in courses)
     print(
         f"{notices} notices: {sum(c.fleets for c in courses)} CreateFleet calls bought {instances} instances;"
-        f" {notices - len(columns[TAINTED])} nodes went untainted; all pods ran elsewhere {max(c.whole for c in courses):.1f} s after the first notice"
+        f" {notices - len(columns[TAINTED])} nodes went untainted;"
+        f" all pods ran elsewhere {max(c.whole for c in courses):.1f} s after the first notice"
     )
