@@ -10,7 +10,7 @@ from sandbox.demo.observing import Observer
 from sandbox.demo.timeline import Timeline
 from sandbox.world import World
 
-BOOT_SECONDS = 8.0
+BOOT_SECONDS = 5.0
 #: Schedules run so many times faster: the minute's sweep comes every six seconds.
 SPEED = 10.0
 FUNCTIONS = ("notify", "provision", "reconcile", "interrupt", "retire", "disrupt")

@@ -40,7 +40,7 @@ class Acts:
         arn = f"arn:aws:ec2:{claim['zone']}:instance/{claim['instance']}"
         detail = {"instance-id": claim["instance"], "instance-action": "terminate"}
         self._world.aws.events.put("aws.ec2", "EC2 Spot Instance Interruption Warning", detail, [arn])
-        gone = self._until(lambda: claim["instance"] not in {c["instance"] for c in self.claims()}, pause=1.0)
+        gone = self._until(lambda: claim["node"] not in self._nodes())
         return self._all_run(REPLICAS) and gone
 
     def scaled_to_zero(self) -> bool:
@@ -48,7 +48,7 @@ class Acts:
         self._timeline.tell("pods", "nginx scaled to 0")
         client = self._world.control_plane.client
         client.patch("apps/v1", "Deployment", "nginx", {"spec": {"replicas": 0}})
-        return self._until(lambda: not self.claims(), pause=1.0)
+        return self._until(lambda: not self._nodes())
 
     def second_seed(self) -> bool:
         """A Provisioner and an AWSNodeTemplate of 2022, as they stand, on the same stack."""
@@ -76,10 +76,13 @@ class Acts:
 
         return self._until(running)
 
-    def _until(self, done: Callable[[], bool], pause: float = 0.2) -> bool:
+    def _nodes(self) -> set[str]:
+        return {node["metadata"]["name"] for node in self._world.control_plane.client.objects("v1", "Node")}
+
+    def _until(self, done: Callable[[], bool]) -> bool:
         deadline = time.monotonic() + GIVE_UP_SECONDS
         while time.monotonic() < deadline:
             if done():
                 return True
-            time.sleep(pause)
+            time.sleep(0.2)
         return False

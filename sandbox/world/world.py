@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from sandbox import deploy
 from sandbox.aws.account import Account, BuiltAccount
+from sandbox.aws.bootstrap import bootstrap
 from sandbox.aws.server import SandboxAws
 from sandbox.controlplane.controlplane import ControlPlane
 from sandbox.lambdas import moto_patch
@@ -163,7 +164,7 @@ class World:
 
     def _deploy(self, assembly: Path) -> None:
         environment = self.aws.environment()
-        deploy.bootstrap(environment, assembly, account=self.aws.account, region=self.aws.region)
+        bootstrap(self.aws)
         self.outputs = deploy.deploy(environment, assembly)
         self.aws.enforce()
         self._say(f"stack {STACK} deployed by cdk: {len(self.outputs)} outputs")
