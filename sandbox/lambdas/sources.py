@@ -4,6 +4,7 @@ The rules are those of https://docs.aws.amazon.com/lambda/latest/dg/services-sqs
 success deletes, failure leaves a message until its visibility timeout ends, a partial answer leaves what it names.
 """
 
+import contextlib
 import logging
 import threading
 import time
@@ -56,7 +57,7 @@ class Poller:
         self._thread.start()
 
     def hold(self) -> None:
-        """Give nothing more to the function, and wait until what it has is done. What is received now is left."""
+        """Give nothing more to the function, and wait until what it has is done."""
         with self._changed:
             self._held = True
             self._changed.wait_for(lambda: self._stopping or self._in_flight == 0)
@@ -65,6 +66,7 @@ class Poller:
         """Go on."""
         with self._changed:
             self._held = False
+            self._changed.notify_all()
 
     def stop(self) -> None:
         """Receive no more; batches in flight end with their environments."""
@@ -86,17 +88,27 @@ class Poller:
                 continue
             if messages and self._takes_one():
                 self._workers.submit(self._serve, messages)
+            else:
+                self._give_back(messages)
 
     def _wait_for_room(self) -> bool:
         """Messages are received only when a worker can take them: their visibility timeout runs from then on."""
         with self._changed:
-            self._changed.wait_for(lambda: self._stopping or self._in_flight < self._width)
+            self._changed.wait_for(lambda: self._stopping or (self._in_flight < self._width and not self._held))
             return not self._stopping
 
     def _takes_one(self) -> bool:
         with self._changed:
             self._in_flight += not self._held
             return not self._held
+
+    def _give_back(self, messages: Sequence[Json]) -> None:
+        """What came while the function was held: it is there for whoever looks next."""
+        for message in messages:
+            with contextlib.suppress(BotoCoreError, ClientError):  # the queue may have been emptied meanwhile
+                self._sqs.change_message_visibility(
+                    QueueUrl=self._queue.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+                )
 
     def _receive(self) -> list[Json]:
         messages = self._receive_once(self.source.batch_size)
