@@ -66,14 +66,20 @@ def _no_capacity(world: "World") -> None:
 
 
 def _two_planners(world: "World") -> None:
-    """A second run begins at any moment of the first, as after a visibility timeout that came too early.
+    """Others begin in the middle of a run, as after a visibility timeout that came too early."""
+    _planners(world, None)
 
-    The pool's limit is used up to the last core, so whatever is planned twice exceeds it.
-    """
-    world.cluster.add(pool("default", (CPU, "In", "2"), limits=resources(cpu=6)))
+
+def _two_planners_one_limit(world: "World") -> None:
+    """It is used up to the last core: whatever is planned twice exceeds it."""
+    _planners(world, resources(cpu=6))
+
+
+def _planners(world: "World", limits: Resources | None) -> None:
+    world.cluster.add(pool("default", (CPU, "In", "2"), limits=limits))
     world.plane.deploy(deployment("web", 3, cpu="1500m"))
-    for milliseconds in (1085, 1090, 1105, 1120):
-        world.timeline.after(timedelta(milliseconds=milliseconds), partial(_provision, world))
+    for call in ("ledger.epoch", "ledger.claims", "fleet.ensure_template", "fleet.launch", "ledger.settle_launch"):
+        world.once_before(call, partial(_provision, world))
 
 
 def _provision(world: "World") -> None:
@@ -221,6 +227,7 @@ SCENARIOS = {
         Scenario("two pools with limits", _two_pools_with_limits, may_wait=1),
         Scenario("no capacity, then on-demand", _no_capacity),
         Scenario("two planners", _two_planners),
+        Scenario("two planners, one limit", _two_planners_one_limit),
         Scenario("more and more", _more_and_more),
         Scenario("limit raised", _limit_raised, lasts=2 * MINUTE, may_wait=1),
         Scenario("node deleted by hand", _node_deleted, lasts=3 * MINUTE),

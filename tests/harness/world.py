@@ -76,6 +76,7 @@ class World:
         self.profiles = InMemoryInstanceProfiles({"nodes"})
         self.networks = _networks()
         self._ids: Iterator[int] = count()
+        self._before: dict[str, list[Callable[[], None]]] = {}
         self.plane = self._plane()
         self.fleet = self._fleet()
         self.watch = Watch(self)
@@ -100,11 +101,17 @@ class World:
 
     def effect(self, name: str, act: Callable[[], object]) -> object:
         """A call takes effect: whoever looks on looks then."""
+        for action in self._before.pop(name, ()):
+            action()
         result = act()
         if name.startswith("cluster."):
             self.plane.changed()
         self.watch.after(name)
         return result
+
+    def once_before(self, name: str, action: Callable[[], None]) -> None:
+        """Let it happen while a function is about to make its first call of this name."""
+        self._before.setdefault(name, []).append(action)
 
     # ---- parts ----
 
