@@ -12,7 +12,7 @@ from tests.harness.playing import play
 from tests.harness.scenarios import SCENARIOS
 
 #: Cells of each scenario.
-SAMPLE = os.environ.get("NODEWRIGHT_CELLS", "80")
+SAMPLE = os.environ.get("NODEWRIGHT_CELLS", "60")
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
