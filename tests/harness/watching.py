@@ -91,8 +91,11 @@ class Watch:
         return sum((pod.requests for pod in there if pod.key == bought_for or self._moves(pod)), Resources())
 
     def _moves(self, pod: Pod) -> bool:
-        node = self._world.cluster.nodes.get(pod.node_name)
-        return node is None or node.terminating or DISRUPTED in node.taints
+        """Whether it has no node, or one that is on its way out, as Kubernetes or our table knows."""
+        world = self._world
+        node = world.cluster.nodes.get(pod.node_name)
+        leaving = {claim.instance_id for claim in world.ledger.claims(CLUSTER) if claim.retirement is not None}
+        return node is None or node.terminating or DISRUPTED in node.taints or node.instance_id in leaving
 
     def _free(self, claim: NodeClaim) -> Resources:
         """By its Node, which our table may not know yet."""
