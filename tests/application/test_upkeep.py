@@ -13,7 +13,7 @@ from nodewright.domain.claims import ClaimState, LaunchRecord
 from nodewright.domain.retirement import DISRUPTED, EXCLUDED
 from tests.application.retiring import Yard
 from tests.application.world import CLUSTER, STACK
-from tests.builders import NOW, node
+from tests.builders import NOW, claim, node
 from tests.domain.retirements import MINUTE, running
 
 TAGS = {
@@ -110,12 +110,29 @@ def test_an_orphan_that_serves_as_a_node_is_adopted_and_then_counts() -> None:
     assert len(yard.ledger.claims(CLUSTER)) == 2
 
 
+def test_a_node_whose_claim_was_deleted_from_the_table_gets_it_back() -> None:
+    yard = Kept()
+    yard.stray()
+    yard.cluster.add(node("stray", provider_id="aws:///a/i-stray"))
+    reserved = claim("l-9-00", launch_id="l-9", state=ClaimState.RESERVED)
+    record = LaunchRecord("l-9", ("l-9-00",), "", NOW, NOW)
+    yard.ledger.reserve(CLUSTER, yard.ledger.epoch(CLUSTER), record, [reserved])
+    came = replace(yard.ledger.claim(CLUSTER, "l-9-00"), state=ClaimState.LAUNCHED, instance_id="i-stray")
+    yard.ledger.settle_launch(CLUSTER, "l-9", [came])
+    yard.ledger.save_claim(CLUSTER, replace(yard.ledger.claim(CLUSTER, "l-9-00"), state=ClaimState.GONE))
+    yard.pass_minutes(11)
+    yard.keep()
+    again = yard.ledger.claim(CLUSTER, "l-9-00")
+    assert (again.state, again.instance_id) == (ClaimState.LAUNCHED, "i-stray")
+    assert yard.ledger.owner("i-stray") == (CLUSTER, "l-9-00")
+
+
 def test_a_claim_whose_instance_ec2_no_longer_knows_leaves_as_if_ec2_had_said_so() -> None:
     yard = Kept(running("a"))
     del yard.fleet.instances["i-n"]
-    yard.pass_minutes(4)
+    yard.pass_minutes(9)
     yard.keep()
-    assert yard.claim.retirement is None, "EC2's lists lag"
+    assert yard.claim.retirement is None, "EC2's lists lag, and its launch may have taken five minutes"
     yard.pass_minutes(1)
     yard.keep()
     assert yard.retirement.reason == "instance-gone"

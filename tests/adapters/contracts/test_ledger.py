@@ -176,6 +176,18 @@ def test_one_instance_has_one_owner(ledger: Ledger) -> None:
     assert len(ledger.launches("prod")) == 1
 
 
+def test_a_claim_that_is_made_anew_owns_its_instance_already(ledger: Ledger) -> None:
+    (reserved,) = claims("l1", 1)
+    ledger.reserve("prod", 0, launch(count=1), [reserved])
+    ledger.settle_launch("prod", "l1", [launched(reserved, "i-0")])
+    (came,) = ledger.claims("prod")
+    ledger.save_claim("prod", replace(came, state=ClaimState.GONE))
+    ledger.reserve("prod", 1, launch("l2", count=1), [reserved])
+    ledger.settle_launch("prod", "l2", [launched(reserved, "i-0")])
+    assert [one.instance_id for one in ledger.claims("prod")] == ["i-0"]
+    assert ledger.owner("i-0") == ("prod", "l1-00")
+
+
 @pytest.mark.parametrize("second", ["i-1", ""])
 def test_one_claim_has_one_instance(ledger: Ledger, second: str) -> None:
     ledger.reserve("prod", 0, launch(), claims("l1", 1))

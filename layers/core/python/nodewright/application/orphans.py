@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from nodewright.application.errors import ConflictError, NotFoundError
 from nodewright.application.ports import Fleet, Instance, Observer
-from nodewright.application.reservations import LAUNCH_TAG
+from nodewright.application.reservations import LAUNCH_TAG, LAUNCH_TIMEOUT
 from nodewright.application.retirement_ports import NodeLedger
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
@@ -60,7 +60,8 @@ class Orphans:
 
         The launch is past its deadline from the start: whoever finishes it after a crash in between buys nothing.
         """
-        claim = replace(_claim_of(instance, node, now), price=self._price(instance))
+        price, claim_id = self._price(instance), self._claim_id(cluster, instance)
+        claim = replace(_claim_of(instance, node, now), id=claim_id, price=price)
         record = LaunchRecord(claim.launch_id, (claim.id,), "", now + SPARED, now - UNSEEN)
         try:
             self.ledger.reserve(cluster, self.ledger.epoch(cluster), record, [claim])
@@ -71,6 +72,11 @@ class Orphans:
             return 0
         self.observer.problem(cluster, "orphan", f"{instance.id} had no claim but serves as {node.name}: adopted")
         return 1
+
+    def _claim_id(self, cluster: str, instance: Instance) -> str:
+        """That of the claim it had, if any: an instance has one owner for ever."""
+        owner = self.ledger.owner(instance.id)
+        return owner[1] if owner is not None and owner[0] == cluster else _adopted(instance)
 
     def _price(self, instance: Instance) -> int:
         """As the catalogue has it now, so that it counts towards limits in USD; 0 where it isn't known."""
@@ -108,15 +114,17 @@ def _unclaimed(
 def _without_instance(claims: Sequence[NodeClaim], instances: Sequence[Instance], now: datetime) -> Iterator[NodeClaim]:
     there = {instance.id for instance in instances if instance.state not in _ENDING}
     for claim in claims:
-        if claim.instance_id and claim.instance_id not in there and now - claim.created >= UNSEEN:
+        # Its launch may have been finished long after it was reserved.
+        old = now - claim.created >= LAUNCH_TIMEOUT + UNSEEN
+        if claim.instance_id and claim.instance_id not in there and old:
             yield claim
 
 
 def _claim_of(instance: Instance, node: Node, now: datetime) -> NodeClaim:
     """What can be known of it: its tags say pool and class, its Node the rest."""
     return NodeClaim(
-        id=f"adopted-{instance.id}",
-        launch_id=f"adopted-{instance.id}",
+        id=_adopted(instance),
+        launch_id=_adopted(instance),
         state=ClaimState.RESERVED,
         pool=_either(instance.tags, node.labels, NODE_POOL_LABEL),
         node_class=_either(instance.tags, node.labels, CLASS_TAG),
@@ -135,6 +143,10 @@ def _claim_of(instance: Instance, node: Node, now: datetime) -> NodeClaim:
         allocatable=node.allocatable,
         image_id=instance.image_id,
     )
+
+
+def _adopted(instance: Instance) -> str:
+    return f"adopted-{instance.id}"
 
 
 def _either(tags: Mapping[str, str], labels: Mapping[str, str], key: str) -> str:

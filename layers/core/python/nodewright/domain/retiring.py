@@ -32,8 +32,9 @@ SETTLING: Final = timedelta(seconds=5)
 LEEWAY: Final = timedelta(seconds=15)
 #: How long volumes are waited for: Kubernetes' own attach-detach controller gives up after it, too.
 DETACHING: Final = timedelta(minutes=6)
-#: EC2 forgets and finds again: before this age one it doesn't find is not gone (architecture §4 rule 6).
-FINDING: Final = timedelta(minutes=5)
+#: EC2 forgets and finds again: before this age an instance it doesn't find is not gone (architecture §4 rule 6).
+#: Counted from the claim's reservation, after which its launch may take five of these minutes.
+FINDING: Final = timedelta(minutes=10)
 
 SHORTEST_PAUSE: Final = timedelta(seconds=10)
 LONGEST_PAUSE: Final = timedelta(minutes=5)

@@ -156,7 +156,8 @@ class Claims(Usage):
         saved = replace(claim, version=claim.version + 1)
         writes = [
             self._table.checked_put(claim_item(cluster, saved), condition, values),
-            self._table.checked_put(owner_item(cluster, claim), NEW),
+            # A claim that is made anew for an instance left alone owns it already.
+            self._table.checked_put(owner_item(cluster, claim), f"{NEW} OR claim = :own", {":own": text(claim.id)}),
         ]
         return _Step(writes, {claim.pool: counted(claim) - before})
 

@@ -145,7 +145,7 @@ class InMemoryClaims:
             changed = [claim for claim in claims if not _is_settled(claim, kept.claims.get(claim.id))]
             for claim in changed:
                 kept.expect_version(claim)
-                if claim.instance_id in self._owners:
+                if self._owners.get(claim.instance_id, (cluster, claim.id)) != (cluster, claim.id):
                     raise ConflictError(f"instance {claim.instance_id} has an owner: {self._owners[claim.instance_id]}")
             for claim in changed:
                 kept.store(claim if claim.instance_id else replace(claim, state=ClaimState.GONE))
