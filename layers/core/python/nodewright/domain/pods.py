@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from nodewright.domain.durations import go_duration
+from nodewright.domain.host_ports import HostPort
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.taints import Toleration
+from nodewright.domain.topology import NO_PREFERENCES, PodAffinityTerm, Preferences, TopologySpread
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
@@ -30,6 +32,14 @@ class Owner:
     kind: str
     name: str
     uid: str
+
+
+class Attachment(NamedTuple):
+    """A volume that a CSI driver attaches to a node; two pods of one node share it."""
+
+    driver: str
+    volume: str
+    """The volume's handle, or `namespace/claim` while there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,20 @@ class Pod:
     """status.startTime."""
     deletion: datetime | None = None
     """metadata.deletionTimestamp: when its grace ends."""
+    spreads: tuple[TopologySpread, ...] = ()
+    affinity: tuple[PodAffinityTerm, ...] = ()
+    """Required pod affinity: each term must hold."""
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    """Required pod anti-affinity; it also keeps others away once the pod is there."""
+    preferences: Preferences = NO_PREFERENCES
+    host_ports: tuple[HostPort, ...] = ()
+    claim_names: tuple[str, ...] = ()
+    """PersistentVolumeClaims of its namespace that it mounts, those of ephemeral volumes included."""
+    volume_nodes: tuple[Requirements, ...] = (Requirements(),)
+    """Where its volumes can be reached: one of these must hold, too. Spread doesn't look at it. Set by
+    `domain/volumes.py`, which tells in `problems` where nothing would do."""
+    attachments: frozenset[Attachment] = frozenset()
+    """What is attached for it; from `domain/volumes.py`, too."""
     problems: tuple[str, ...] = field(default=())
     """Why no node may be bought for it whatever the catalogue (resourceClaims, an unreadable or
     not yet honoured constraint …); each says the field and the fix."""
@@ -105,3 +129,6 @@ class DaemonSet:
     requests: Resources
     alternatives: tuple[Requirements, ...]
     tolerations: tuple[Toleration, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Of its pods: rules between pods count them, too."""
+    host_ports: tuple[HostPort, ...] = ()

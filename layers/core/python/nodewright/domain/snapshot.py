@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.host_ports import HostPort
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import Taint
+from nodewright.domain.topology import Namespaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,12 @@ class Room:
     pool: str = ""
     nominated: tuple[PodKey, ...] = ()
     """Pods planned for it earlier, bound or not; those that still wait are placed here first."""
+    pods: tuple[Pod, ...] = ()
+    """Bound to it and not finished; `available` is without them."""
+    host_ports: tuple[HostPort, ...] = ()
+    """Taken by those, and by DaemonSet pods still to come."""
+    attachable: Mapping[str, int] = field(default_factory=dict)
+    """CSI driver → volumes it can have attached, those of its pods included; no entry: no limit is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,12 @@ class Snapshot:
     now: datetime
     pods: tuple[Pod, ...]
     rooms: tuple[Room, ...]
+    """Nodes that pods may go to."""
     pools: tuple[PoolOptions, ...]
     daemon_sets: tuple[DaemonSet, ...] = ()
     set_aside: Mapping[PodKey, str] = field(default_factory=dict)
     """Pods nothing is bought for now → why; rooms that are there may take them (domain/set_aside.py)."""
+    bystanders: tuple[Room, ...] = ()
+    """Nodes that take no pods (cordoned, not Ready, Fargate …), but whose labels and pods rules between pods
+    count. What has to leave its node is among `pods` and not counted there."""
+    namespaces: Namespaces = field(default_factory=dict)
