@@ -12,7 +12,7 @@ from nodewright.application.errors import ConflictError, OutsideError, Unavailab
 from nodewright.domain.nodes import Node
 from nodewright.domain.pods import Owner, Pod, PodKey
 from nodewright.domain.retiring import begin
-from nodewright.domain.set_aside import ShapeAside
+from nodewright.domain.set_aside import ShapeAside, shape_key
 from tests.application.disrupting import DAY, HOUR, MINUTE, Scene, small, web
 from tests.application.world import CLUSTER
 
@@ -68,9 +68,9 @@ class Stuck(Scene):
         return [message for _, brake, message in self.world.observer.brakes if brake == "set-aside"]
 
 
-def stuck(count: int = 1, name: str = "stuck", owner: str = "rs") -> tuple[Pod, ...]:
+def stuck(count: int = 1, name: str = "stuck", owner: str = "rs", **changes: object) -> tuple[Pod, ...]:
     of = Owner("ReplicaSet", owner, owner)
-    return web(count, name, owner=of, unschedulable=True, unschedulable_message=SAYS)
+    return web(count, name, owner=of, unschedulable=True, unschedulable_message=SAYS, **changes)
 
 
 def failing(here: Stuck) -> ShapeAside:
@@ -185,6 +185,19 @@ def test_pods_that_run_on_a_node_that_is_taken_are_bought_for_whatever_became_of
     report = here.world.provision()
     assert (report.launched, report.unschedulable) == (1, 1)
     assert here.world.claims[-1].nominated_pods == (PodKey("default", "web-0"),)
+
+
+def test_a_replacement_is_bought_for_the_pods_of_its_node_and_none_that_is_set_aside() -> None:
+    here = Scene(*web(), of=small(expire_after=DAY))
+    here.world.later(25 * HOUR)
+    here.world.reconcile()
+    now = here.world.clock.now()
+    (waiting,) = stuck(cpu="100m")
+    here.world.cluster.add(replace(waiting, created=now))
+    aside = ShapeAside(shape_key(waiting), failures=3, nodes=3, changed=now, until=now + 10 * MINUTE)
+    here.world.ledger.save_shape_aside(CLUSTER, aside)
+    assert here.disrupt().launched == 1
+    assert [claim.nominated_pods for claim in here.world.claims] == [(PodKey("default", "web-0"),)] * 2
 
 
 def test_a_table_that_does_not_answer_keeps_nothing_else_from_being_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, Observer
 from nodewright.application.reaching import reaching
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue, RetiringCluster, RetiringClusters
+from nodewright.application.setting_aside import without_aside
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.disruption import METHODS
 from nodewright.domain.disruption.method import Blocked, Command, Method
@@ -122,6 +123,7 @@ class _Run:
             claims=use.ledger.claims(self._name),
             budgets=budgets,
             read_market=lambda: use.market.read(self.connected, state, taken),
+            without_aside=lambda snapshot: without_aside(snapshot, self._name, use.ledger, state.pods),
             late=self._late,
         )
 

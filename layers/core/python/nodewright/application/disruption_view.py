@@ -19,6 +19,7 @@ from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.retiring import begin
 from nodewright.domain.rooms import displaced_pods
 from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.snapshot import Snapshot
 
 
 @dataclass(slots=True)
@@ -33,6 +34,8 @@ class View:
     claims: tuple[NodeClaim, ...]
     budgets: tuple[PodDisruptionBudget, ...]
     read_market: Callable[[], Market]
+    without_aside: Callable[[Snapshot], Snapshot]
+    """Knowing for whom nothing is bought now."""
     late: Callable[[], bool]
     _market: Market | None = field(default=None, init=False)
 
@@ -59,7 +62,7 @@ class View:
         """What provision would plan if its node were leaving already, and every other that has expired."""
         leaving = begin(candidate.claim, "expired", self.taken) or candidate.claim
         claims = tuple(leaving if claim.id == leaving.id else claim for claim in self.claims)
-        snapshot = snapshot_of(self.connected, self.state, claims, self.market.options, self.taken)
+        snapshot = self.without_aside(snapshot_of(self.connected, self.state, claims, self.market.options, self.taken))
         expired = self._expired()
         lasting = replace(snapshot, rooms=tuple(room for room in snapshot.rooms if room.name not in expired))
         plan = solve(lasting, Budget(), self.late)
