@@ -120,5 +120,26 @@ def test_provisioners_that_differ_in_kubelet_settings_get_a_copy_of_their_templa
     assert {str(c) for c in read.node_classes} == {"AWSNodeTemplate/default"}
 
 
+def test_of_two_manifests_for_one_object_the_last_counts() -> None:
+    read = read_configuration([node_pool(weight=3), node_pool(weight=5)], [node_class(), node_class(context="last")])
+    assert [p.weight for p in read.pools] == [5]
+    assert [c.context for c in read.node_classes] == ["last"]
+    assert [(w.object, w.path) for w in read.warnings] == [
+        ("NodePool/default", "metadata.name"),
+        ("EC2NodeClass/default", "metadata.name"),
+    ]
+
+
+def test_an_object_without_a_name_is_left_out_and_keeps_no_other_from_being_read() -> None:
+    nameless = [node_pool(metadata={"name": None}), provisioner(metadata={"name": ""})]
+    read = read_configuration([*nameless, pool("a")], [node_class(), node_template(metadata={"name": None})])
+    assert [p.name for p in read.pools] == ["a"]
+    assert {(w.object, w.path) for w in read.warnings} == {
+        ("NodePool/", "metadata.name"),
+        ("Provisioner/", "metadata.name"),
+        ("AWSNodeTemplate/", "metadata.name"),
+    }
+
+
 def without_kind(raw: Json) -> Json:
     return {name: value for name, value in raw.items() if name not in {"apiVersion", "kind"}}

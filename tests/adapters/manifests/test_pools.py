@@ -63,6 +63,14 @@ def test_expiry_is_read_where_either_generation_has_it() -> None:
     assert old.expire_after == new.expire_after == timedelta(hours=24)
 
 
+def test_of_two_times_of_expiry_the_newer_generation_s_counts() -> None:
+    raw = node_pool(node={"expireAfter": "24h"}, disruption={"expireAfter": "48h"})
+    reading = read_pool(raw)
+    assert reading.pool is not None
+    assert reading.pool.expire_after == timedelta(hours=24)
+    assert only_warning(reading)[0] == "spec.disruption.expireAfter"
+
+
 def test_expiry_is_thirty_days_unless_said_otherwise() -> None:
     assert sound(node_pool()).expire_after == timedelta(days=30)
     assert sound(node_pool(node={"expireAfter": "Never"})).expire_after is None

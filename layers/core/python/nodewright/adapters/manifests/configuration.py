@@ -5,6 +5,7 @@ class differ in them the class is split, one copy per pool.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -54,13 +55,27 @@ def _newest(
 ) -> tuple[list[Mapping[str, object]], list[ManifestWarning]]:
     """Without objects of the old kind that have a namesake of the new one: somebody is moving over."""
     new_kind, old_kind = kinds
-    every = list(raws)
+    every, repeated = _last_of_each(list(raws), is_old, kinds)
     new, old = [raw for raw in every if not is_old(raw)], [raw for raw in every if is_old(raw)]
     names = {_name(raw) for raw in new}
     reason = f"the {new_kind} of this name counts, and this {old_kind} is ignored; delete it, or rename one of them"
     outdated = [name for raw in old if (name := _name(raw)) in names]
     warnings = [ManifestWarning(f"{old_kind}/{name}", "metadata.name", reason) for name in outdated]
-    return [*new, *(raw for raw in old if _name(raw) not in outdated)], warnings
+    return [*new, *(raw for raw in old if _name(raw) not in outdated)], [*repeated, *warnings]
+
+
+def _last_of_each(
+    raws: Sequence[Mapping[str, object]], is_old: Callable[[Mapping[str, object]], bool], kinds: tuple[str, str]
+) -> tuple[list[Mapping[str, object]], list[ManifestWarning]]:
+    """Of manifests for one object the last, as `kubectl apply` would have it; an API server never has two."""
+    last = {(is_old(raw), _name(raw)): raw for raw in raws}
+    told = Counter((is_old(raw), _name(raw)) for raw in raws)
+    reason = "it is written more than once, and only the last counts; remove the others"
+    return list(last.values()), [
+        ManifestWarning(f"{kinds[old]}/{name}", "metadata.name", reason)
+        for (old, name), times in told.items()
+        if times > 1
+    ]
 
 
 def _name(raw: Mapping[str, object]) -> str:

@@ -5,13 +5,24 @@ from collections.abc import Iterable, Mapping
 from typing import cast, get_args
 
 from nodewright.adapters.manifests.fields import Fields
-from nodewright.domain.labels import normalise_key, restricted_reason
+from nodewright.domain.labels import AWS_DOMAIN, normalise_key, restricted_reason
 from nodewright.domain.limits import Limits
 from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
 from nodewright.domain.requirements import Operator, Requirement, Requirements
 from nodewright.domain.taints import Effect, Taint
 
-_CAPACITY_TYPES = frozenset({"spot", "on-demand", "reserved"})
+#: Of labels whose values are a closed set, each with what is to be said of it.
+_KNOWN_VALUES: Mapping[str, Mapping[str, str]] = {
+    CAPACITY_TYPE_LABEL: {
+        "on-demand": "",
+        "spot": "",
+        "reserved": "capacity reservations are not used, so nothing is bought as reserved",
+    },
+    f"{AWS_DOMAIN}/instance-tenancy": {
+        "default": "",
+        "dedicated": "nothing is bought with dedicated tenancy",
+    },
+}
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
 
@@ -74,8 +85,7 @@ def _read_requirement(entry: Fields) -> Requirement | None:
     if problem:
         entry.refuse("key", problem)
         return None
-    if key == CAPACITY_TYPE_LABEL:
-        _warn_of_unknown(entry, values)
+    _warn_of_values(normalise_key(key), values, entry)
     try:
         return Requirement.of(key, cast(Operator, operator), values, least)
     except ValueError as error:
@@ -83,10 +93,14 @@ def _read_requirement(entry: Fields) -> Requirement | None:
         return None
 
 
-def _warn_of_unknown(entry: Fields, values: Iterable[str]) -> None:
-    unknown = sorted(set(values) - _CAPACITY_TYPES)
-    if unknown:
-        entry.warn("values", f"{', '.join(unknown)} is no capacity type; there are spot, on-demand and reserved")
+def _warn_of_values(key: str, values: Iterable[str], entry: Fields) -> None:
+    """Values by which nothing is bought: those that don't exist, and those that we don't buy."""
+    known = _KNOWN_VALUES.get(key, {})
+    for value in dict.fromkeys(values):
+        if known and value not in known:
+            entry.warn("values", f"{value} is not known; there are {', '.join(known)}")
+        elif known.get(value):
+            entry.warn("values", f"not honoured in this version: {known[value]}")
 
 
 def _restricted(key: str) -> str | None:

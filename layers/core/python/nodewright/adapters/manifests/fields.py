@@ -5,10 +5,14 @@ answers exist: a warning (read on) and a refusal (the object is left out, becaus
 don't understand costs money).
 """
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from nodewright.application.ports import ManifestWarning
+
+_UNKNOWN: Final = "unknown field, ignored"
 
 
 @dataclass(slots=True)
@@ -39,6 +43,8 @@ class Fields:
         self.path = path
         self._report = report
         self._children: list[Fields] = []
+        self._asked: set[str] = set()
+        self._otherwise = "remove it or correct its spelling"
         self._unread: dict[str, object] = {}
         if isinstance(raw, Mapping):
             self._unread = {str(name): value for name, value in raw.items() if value is not None}
@@ -47,6 +53,7 @@ class Fields:
 
     def __contains__(self, name: str) -> bool:
         """Whether the field is there and not read yet."""
+        self._asked.add(name)
         return name in self._unread
 
     def warn(self, name: str, message: str) -> None:
@@ -110,7 +117,7 @@ class Fields:
     def known(self, *names: str) -> None:
         """Fields that are rightly there and say nothing to us."""
         for name in names:
-            self._unread.pop(name, None)
+            self._take(name)
 
     def not_honoured(self, names: Mapping[str, str]) -> None:
         """Fields we know and can't honour yet; the value of each says what happens instead."""
@@ -118,10 +125,15 @@ class Fields:
             if self._take(name):
                 self.warn(name, f"not honoured in this version: {instead}")
 
+    def unknown_otherwise(self, fix: str) -> None:
+        """What to do about a field that nobody asks for and that is no misspelling of one that is."""
+        self._otherwise = fix
+
     def finish(self) -> None:
-        """Report what was not read, here and in every child."""
+        """Report what was not read, here and in every child, with the name that may have been meant."""
         for name in self._unread:
-            self.warn(name, "unknown field, ignored: remove it or correct its spelling")
+            meant = difflib.get_close_matches(name, sorted(self._asked), 1)
+            self.warn(name, f"{_UNKNOWN}: " + (f"did you mean {meant[0]}?" if meant else self._otherwise))
         for child in self._children:
             child.finish()
 
@@ -133,6 +145,7 @@ class Fields:
         return child
 
     def _take(self, name: str, default: object = None) -> object:
+        self._asked.add(name)
         return self._unread.pop(name, default)
 
     def _list(self, name: str) -> Iterator[object]:
@@ -151,6 +164,15 @@ class Fields:
             return str(raw)
         self.refuse(name, f"{_shown(raw)} stands where a text must be")
         return ""
+
+
+def report_on(raw: Mapping[str, object], kind: str, consequence: str) -> tuple[str, Report]:
+    """The object's name and a report to fill; nothing can refer to one without a name, so it is refused."""
+    name = metadata_fields(raw).text("name")
+    report = Report(f"{kind}/{name}", consequence)
+    if not name:
+        report.refuse("metadata.name", "it is missing; give the object a name")
+    return name, report
 
 
 def metadata_fields(raw: Mapping[str, object]) -> Fields:

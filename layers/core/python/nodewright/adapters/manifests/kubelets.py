@@ -20,12 +20,14 @@ _SIGNALS = frozenset(
 )
 _PERCENT = re.compile(r"(?:100|[0-9]{1,2})(?:\.[0-9]+)?%")
 _GRACE = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+")
+_OWN_USER_DATA = "it is not passed on to kubelet; correct its spelling, or set it by userData of the class"
 
 
 def read_kubelet(fields: Fields) -> Kubelet:
     """The settings we pass on; an expression or an unreadable amount refuses the object."""
-    fields.known("containerRuntime")
-    return Kubelet(
+    fields.unknown_otherwise(_OWN_USER_DATA)
+    _judge_others(fields)
+    kubelet = Kubelet(
         cluster_dns=fields.texts("clusterDNS"),
         max_pods=_pods(fields, "maxPods"),
         pods_per_core=_pods(fields, "podsPerCore"),
@@ -39,6 +41,30 @@ def read_kubelet(fields: Fields) -> Kubelet:
         image_gc_low_threshold_percent=fields.whole("imageGCLowThresholdPercent", highest=100),
         cpu_cfs_quota=fields.flag("cpuCFSQuota"),
     )
+    _refuse_what_kubelet_would(fields, kubelet)
+    return kubelet
+
+
+def _judge_others(fields: Fields) -> None:
+    """What is known and not passed on."""
+    if fields.text("containerRuntime", "containerd") != "containerd":
+        fields.warn("containerRuntime", "nodes run containerd whatever it says; remove it")
+    if "registerWithTaints" in fields:
+        fields.refuse("registerWithTaints", "the pool's taints are registered; write them in its template's taints")
+        fields.known("registerWithTaints")
+
+
+def _refuse_what_kubelet_would(fields: Fields, kubelet: Kubelet) -> None:
+    """Settings that contradict each other: kubelet wouldn't start with them."""
+    unpaired = sorted(kubelet.eviction_soft.keys() ^ kubelet.eviction_soft_grace_period.keys())
+    if unpaired:
+        missing = (
+            f"{', '.join(unpaired)} must stand in evictionSoft and in evictionSoftGracePeriod; add what is missing"
+        )
+        fields.refuse("evictionSoft", missing)
+    high, low = kubelet.image_gc_high_threshold_percent, kubelet.image_gc_low_threshold_percent
+    if high is not None and low is not None and high <= low:
+        fields.refuse("imageGCLowThresholdPercent", f"{low} is not below imageGCHighThresholdPercent {high}; lower it")
 
 
 def _pods(fields: Fields, name: str) -> int | None:

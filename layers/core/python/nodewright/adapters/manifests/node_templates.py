@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nodewright.adapters.manifests.block_devices import read_block_devices
-from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
+from nodewright.adapters.manifests.fields import Fields, metadata_fields, report_on
 from nodewright.adapters.manifests.image_terms import read_old_images
 from nodewright.adapters.manifests.launch_settings import read_metadata_options, read_tags
 from nodewright.adapters.manifests.nodeclasses import NodeClassReading
@@ -19,12 +19,10 @@ _UNROLL = (
 
 def read_node_template(raw: Mapping[str, object]) -> NodeClassReading:
     """One AWSNodeTemplate object. It has no role; without a profile its nodes get the stack's."""
-    metadata = metadata_fields(raw)
-    name = metadata.text("name")
-    report = Report(f"AWSNodeTemplate/{name}", "no node of this template is launched")
+    name, report = report_on(raw, "AWSNodeTemplate", "no node of this template is launched")
     root = Fields(raw, "", report)
     root.known("apiVersion", "kind", "metadata", "status")
-    terminating = "deletionTimestamp" in metadata
+    terminating = "deletionTimestamp" in metadata_fields(raw)
     node_class = read_template_spec(root.child("spec"), name, report.object, terminating=terminating)
     root.finish()
     return NodeClassReading(None if report.refused else node_class, tuple(report.warnings))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nodewright.adapters.manifests.block_devices import read_block_devices
-from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
+from nodewright.adapters.manifests.fields import Fields, metadata_fields, report_on
 from nodewright.adapters.manifests.generations import written_as_v1beta1
 from nodewright.adapters.manifests.image_terms import read_images
 from nodewright.adapters.manifests.kubelets import read_kubelet
@@ -33,9 +33,7 @@ class NodeClassReading:
 
 def read_node_class(raw: Mapping[str, object]) -> NodeClassReading:
     """One EC2NodeClass object. Disks are left out where it names none: they are the image family's."""
-    metadata = metadata_fields(raw)
-    name = metadata.text("name")
-    report = Report(f"EC2NodeClass/{name}", "no node of this class is launched")
+    name, report = report_on(raw, "EC2NodeClass", "no node of this class is launched")
     root = Fields(raw, "", report)
     root.known("apiVersion", "kind", "metadata", "status")
     spec = root.child("spec")
@@ -47,7 +45,7 @@ def read_node_class(raw: Mapping[str, object]) -> NodeClassReading:
         ami_family=family,
         ami_terms=image_terms,
         subnet_terms=_terms(spec, "subnetSelectorTerms"),
-        security_group_terms=_terms(spec, "securityGroupSelectorTerms"),
+        security_group_terms=_terms(spec, "securityGroupSelectorTerms", named=True),
         role=role,
         instance_profile=profile,
         user_data=spec.text("userData"),
@@ -59,24 +57,27 @@ def read_node_class(raw: Mapping[str, object]) -> NodeClassReading:
         associate_public_ip=spec.flag("associatePublicIPAddress"),
         instance_store_raid0=_raid0(spec),
         context=spec.text("context"),
-        terminating="deletionTimestamp" in metadata,
+        terminating="deletionTimestamp" in metadata_fields(raw),
     )
     root.finish()
     return NodeClassReading(None if report.refused else node_class, tuple(report.warnings))
 
 
-def _terms(spec: Fields, name: str) -> tuple[SelectorTerm, ...]:
-    terms = tuple(_term(entry) for entry in spec.children(name))
+def _terms(spec: Fields, name: str, *, named: bool = False) -> tuple[SelectorTerm, ...]:
+    """`named`: EC2 knows such things by a name of their own, beside the tag Name."""
+    terms = tuple(_term(entry, named=named) for entry in spec.children(name))
     if not terms:
         spec.refuse(name, "it selects nothing; give at least one term with an id or tags")
     return terms
 
 
-def _term(entry: Fields) -> SelectorTerm:
-    term = SelectorTerm(id=entry.text("id"), name=entry.text("name"), tags=read_tag_filter(entry))
+def _term(entry: Fields, *, named: bool) -> SelectorTerm:
+    name = entry.text("name") if named else ""
+    term = SelectorTerm(id=entry.text("id"), name=name, tags=read_tag_filter(entry))
     given = [bool(term.id), bool(term.name), bool(term.tags)].count(True)
     if given != 1:
-        entry.refuse("", f"a term has either an id, a name or tags, and this one has {given} of them")
+        either = "an id, a name or tags" if named else "an id or tags"
+        entry.refuse("", f"a term has either {either}, and this one has {given} of them")
     return term
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import msgspec
 
@@ -13,9 +14,9 @@ from nodewright.adapters.manifests.constraints import (
     read_taints,
     refuse_repeated_taints,
 )
-from nodewright.adapters.manifests.disruption import read_disruption
+from nodewright.adapters.manifests.disruption import DEFAULT_EXPIRY, Disruption, read_disruption
 from nodewright.adapters.manifests.durations import read_duration
-from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
+from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields, report_on
 from nodewright.adapters.manifests.kubelets import read_kubelet
 from nodewright.adapters.manifests.pool_readings import (
     PoolReading,
@@ -34,8 +35,7 @@ _PARKED_KUBELET = "compatibility.karpenter.sh/v1beta1-kubelet-conversion"
 
 def read_pool(raw: Mapping[str, object]) -> PoolReading:
     """One NodePool object."""
-    name = metadata_fields(raw).text("name")
-    report = Report(f"NodePool/{name}", "the pool is left out of planning")
+    name, report = report_on(raw, "NodePool", "the pool is left out of planning")
     root = Fields(raw, "", report)
     root.known("apiVersion", "kind", "metadata", "status")
     spec = root.child("spec")
@@ -49,7 +49,7 @@ def read_pool(raw: Mapping[str, object]) -> PoolReading:
         node_class=_node_class(node),
         weight=spec.whole("weight", highest=100) or 0,
         limits=with_price_limit(read_limits(spec, "limits"), annotations, report),
-        expire_after=read_duration(node, "expireAfter", disruption.expire_after),
+        expire_after=_expire_after(node, disruption, spec),
         termination_grace_period=read_duration(node, "terminationGracePeriod", None),
         settings=own_settings(annotations),
         terminating="deletionTimestamp" in metadata,
@@ -64,12 +64,19 @@ def read_pool(raw: Mapping[str, object]) -> PoolReading:
     return PoolReading(None if report.refused else pool, kubelet, tuple(report.warnings))
 
 
+def _expire_after(node: Fields, disruption: Disruption, spec: Fields) -> timedelta | None:
+    """v1 has it in the template, v1beta1 in the disruption section."""
+    if "expireAfter" in node and disruption.expire_after != DEFAULT_EXPIRY:
+        spec.warn("disruption.expireAfter", "template.spec.expireAfter counts, and this one is ignored; remove it")
+    return read_duration(node, "expireAfter", disruption.expire_after)
+
+
 def _with_template(pool: NodePool, metadata: Fields, node: Fields) -> NodePool:
     """The pool with what its nodes carry, and the hash of that."""
     labels = read_labels(metadata, "labels")
     taints, startup_taints = read_taints(node, "taints"), read_taints(node, "startupTaints")
     refuse_repeated_taints((*taints, *startup_taints), node)
-    node.known("resources")
+    _warn_of_resources(node)
     full = replace(
         pool,
         requirements=join_requirements(read_requirements(node, "requirements"), labels, node, "requirements"),
@@ -92,6 +99,13 @@ def _node_class(node: Fields) -> str:
     elif not name:
         reference.refuse("name", f"no class is named; write the name of an {_CLASS_KIND}")
     return name
+
+
+def _warn_of_resources(node: Fields) -> None:
+    """v1beta1's schema has the field, for claims share it with pools."""
+    if "resources" in node:
+        node.warn("resources", "it has no effect on a pool, nor has it in Karpenter; remove it")
+        node.known("resources")
 
 
 def _check_replicas(spec: Fields) -> None:

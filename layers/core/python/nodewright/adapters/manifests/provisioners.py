@@ -12,7 +12,7 @@ from nodewright.adapters.manifests.constraints import (
     read_taints,
     refuse_repeated_taints,
 )
-from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields
+from nodewright.adapters.manifests.fields import Fields, metadata_fields, report_on
 from nodewright.adapters.manifests.kubelets import read_kubelet
 from nodewright.adapters.manifests.node_templates import read_template_spec
 from nodewright.adapters.manifests.pool_readings import (
@@ -48,8 +48,8 @@ _BUDGETS = (DisruptionBudget(), DisruptionBudget("0", reasons=("Drifted",)))
 def read_provisioner(raw: Mapping[str, object]) -> PoolReading:
     """One Provisioner object, as the NodePool that does the same."""
     metadata = metadata_fields(raw)
-    name, annotations = metadata.text("name"), metadata.pairs("annotations")
-    report = Report(f"Provisioner/{name}", "the pool is left out of planning")
+    annotations = metadata.pairs("annotations")
+    name, report = report_on(raw, "Provisioner", "the pool is left out of planning")
     root = Fields(raw, "", report)
     root.known("apiVersion", "kind", "metadata", "status")
     spec = root.child("spec")

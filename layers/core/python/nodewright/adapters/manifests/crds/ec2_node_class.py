@@ -62,6 +62,24 @@ def disks(size: Schema) -> Schema:
     return many(fields({"deviceName": TEXT, "rootVolume": FLAG, "ebs": ebs}), most=50)
 
 
+_RESERVATION: Final = fields(
+    {
+        "id": matching("^cr-[0-9a-z]+$"),
+        "ownerID": matching("^[0-9]{12}$"),
+        "instanceMatchCriteria": one_of("open", "targeted"),
+        "tags": LABELS,
+    }
+)
+_INTERFACE: Final = fields(
+    {"networkCardIndex": whole(), "deviceIndex": whole(), "interfaceType": one_of("interface", "efa-only")}
+)
+_CONNECTIONS: Final = fields(
+    {
+        "tcpEstablishedTimeout": whole(60, 432_000),
+        "udpStreamTimeout": whole(60, 180),
+        "udpTimeout": whole(30, 60),
+    }
+)
 _SPEC: Final = fields(
     {
         "amiFamily": FAMILIES,
@@ -70,11 +88,14 @@ _SPEC: Final = fields(
         "securityGroupSelectorTerms": many(
             fields({"id": matching("^sg-[0-9a-z]+$"), "name": TEXT, "tags": LABELS}), least=1, most=30
         ),
-        "capacityReservationSelectorTerms": many(ANYTHING, most=30),
+        "capacityReservationSelectorTerms": many(_RESERVATION, most=30),
+        "placementGroupSelector": fields({"id": matching("^pg-[0-9a-z]+$"), "name": TEXT}),
         "role": {"type": "string", "minLength": 1},
         "instanceProfile": {"type": "string", "minLength": 1},
         "userData": TEXT,
         "associatePublicIPAddress": FLAG,
+        "ipPrefixCount": whole(),
+        "networkInterfaces": many(_INTERFACE, most=150),
         "blockDeviceMappings": disks(_SIZE),
         "instanceStorePolicy": one_of("RAID0"),
         "metadataOptions": METADATA_OPTIONS,
@@ -82,6 +103,8 @@ _SPEC: Final = fields(
         "tags": LABELS,
         "kubelet": ANYTHING,
         "context": TEXT,
+        "connectionTracking": _CONNECTIONS,
+        "cpuOptions": fields({"nestedVirtualization": one_of("enabled", "disabled")}),
     },
     required=("subnetSelectorTerms", "securityGroupSelectorTerms"),
     description="How an EC2 instance becomes a node.",

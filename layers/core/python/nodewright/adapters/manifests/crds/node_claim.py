@@ -3,12 +3,12 @@
 from typing import Final
 
 from nodewright.adapters.manifests.crds.node_template import NODE
-from nodewright.adapters.manifests.crds.schema import AGE, QUANTITIES, READY, Kind, column, crd, fields
+from nodewright.adapters.manifests.crds.schema import AGE, READY, Kind, column, crd, fields
 
 NODE_CLAIM: Final = crd(
     Kind("karpenter.sh", "NodeClaim", "nodeclaims"),
     fields(
-        {**NODE, "resources": fields({"requests": QUANTITIES})},
+        NODE,
         required=("nodeClassRef", "requirements"),
         description="One node, from its launch to its end.",
     ),

@@ -7,6 +7,7 @@ from nodewright.adapters.manifests.crds.schema import (
     ANYTHING,
     DURATION,
     DURATION_OR_NEVER,
+    QUANTITIES,
     TEXT,
     Schema,
     fields,
@@ -44,6 +45,7 @@ NODE: Final[Mapping[str, Schema]] = {
     "startupTaints": _TAINTS,
     "expireAfter": DURATION_OR_NEVER,
     "terminationGracePeriod": DURATION,
-    # Of v1beta1 only; v1 has it on the class.
+    # Of v1beta1 only; v1 has it on the class, and what a claim asks for says nothing on a pool.
     "kubelet": ANYTHING,
+    "resources": fields({"requests": QUANTITIES}),
 }

@@ -1,0 +1,115 @@
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # of moto's; it has no types
+
+from nodewright.adapters.manifests.crds import crds
+from tests.adapters.manifests.field_tables import TABLES, Reading, Row, Table
+
+
+def with_status(*statuses: str) -> list[tuple[Table, Row]]:
+    return [(table, row) for table in TABLES for row in table.rows if row.status in statuses]
+
+
+def value_of(reading: Reading, attribute: str) -> object:
+    """`pool.requirements[key]`, `node_class.kubelet.max_pods`; the key may have points in it."""
+    path, _, key = attribute.removesuffix("]").partition("[")
+    found: object = reduce(getattr, path.split("."), reading)
+    return found.get(key) if key and isinstance(found, Mapping) else found
+
+
+def usable(reading: Reading) -> bool:
+    return getattr(reading, "pool", None) is not None or getattr(reading, "node_class", None) is not None
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_the_manifest_that_fields_are_set_in_has_nothing_wrong_with_it(table: Table) -> None:
+    reading = table.read(table.base())
+    assert usable(reading)
+    assert reading.warnings == ()
+
+
+@pytest.mark.parametrize(("table", "row"), with_status("honoured"))
+def test_a_field_is_read(table: Table, row: Row) -> None:
+    reading = table.read(table.manifest(row))
+    assert reading.warnings == ()
+    assert value_of(reading, row.attribute) == row.becomes
+
+
+@pytest.mark.parametrize(("table", "row"), with_status("honoured"))
+def test_what_a_field_says_is_not_what_holds_without_it(table: Table, row: Row) -> None:
+    with_nothing = table.read(table.base())
+    if row.attribute.startswith("kubelet."):
+        assert getattr(with_nothing, "kubelet", None) is None
+    else:
+        assert value_of(with_nothing, row.attribute) != row.becomes
+
+
+@pytest.mark.parametrize(("table", "row"), with_status("implied"))
+def test_a_field_that_says_what_holds_anyway_changes_nothing_and_warns_of_nothing(table: Table, row: Row) -> None:
+    reading, without = table.read(table.manifest(row)), table.read(table.base())
+    assert reading.warnings == ()
+    for made in ("pool", "node_class"):
+        assert getattr(reading, made, None) == getattr(without, made, None)
+
+
+@pytest.mark.parametrize(("table", "row"), with_status("warned", "refused"))
+def test_what_is_not_honoured_is_said_by_object_and_path_with_the_fix(table: Table, row: Row) -> None:
+    reading = table.read(table.manifest(row))
+    (warning,) = [w for w in reading.warnings if w.path == row.warned_path.replace("\\.", ".")]
+    assert warning.object == f"{table.kind}/default"
+    assert row.message in warning.message
+    assert usable(reading) == (row.status == "warned")
+
+
+def misspellings() -> list[tuple[Table, str, object, str]]:
+    """Of each name a manifest may have: (table, path with two letters changed round, value, what was meant)."""
+    found = {}
+    for table, row in with_status("honoured", "implied"):
+        inside, _, name = row.where.rpartition(".")
+        if len(name) > 4 and name[-1] != name[-2] and inside.startswith("spec"):
+            wrong = name[:-2] + name[-1] + name[-2]
+            found[table.name, row.where] = (table, f"{inside}.{wrong}", row.value, name)
+    return list(found.values())
+
+
+@pytest.mark.parametrize(("table", "path", "value", "meant"), misspellings())
+def test_a_misspelt_field_is_named_with_what_was_meant(table: Table, path: str, value: object, meant: str) -> None:
+    reading = table.read(table.manifest(Row(path, value)))
+    assert [w.message for w in reading.warnings if w.path == path] == [f"unknown field, ignored: did you mean {meant}?"]
+
+
+CRDS: list[Any] = list(crds())
+SOUND = [(table, row) for table, row in with_status("honoured", "implied", "warned") if row.where.startswith("spec")]
+
+
+def schema(table: Table) -> dict[str, Any]:
+    """The schema that our CRD checks this kind in this version with."""
+    (served,) = [
+        version["schema"]["openAPIV3Schema"]
+        for crd in CRDS
+        for version in crd["spec"]["versions"]
+        if (crd["spec"]["names"]["kind"], version["name"]) == (table.kind, table.version)
+    ]
+    found: dict[str, Any] = served
+    return found
+
+
+@pytest.mark.parametrize(("table", "row"), SOUND)
+def test_our_crd_takes_every_field(table: Table, row: Row) -> None:
+    Draft202012Validator(schema(table)).validate(table.manifest(row))
+
+
+@pytest.mark.parametrize(("table", "row"), SOUND)
+def test_our_crd_describes_every_field(table: Table, row: Row) -> None:
+    """Down to where it takes anything."""
+    inside = schema(table)
+    for name in row.path.replace("[]", "").split("."):
+        inside = inside["items"] if inside["type"] == "array" else inside
+        if "properties" not in inside:
+            assert "additionalProperties" in inside or inside["x-kubernetes-preserve-unknown-fields"]
+            return
+        assert name in inside["properties"], f"{row.path}: no {name}"
+        inside = inside["properties"][name]
