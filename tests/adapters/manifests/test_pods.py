@@ -6,13 +6,15 @@ import pytest
 from nodewright.adapters.manifests.objects import ManifestError
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pod, read_pods
-from nodewright.domain.pods import Owner, PodKey
+from nodewright.domain.nodes import NAME_FIELD
+from nodewright.domain.pods import Attachment, Owner, PodKey
 from nodewright.domain.taints import Toleration
 from tests.adapters.manifests.raw import Json, container, pod, required_terms
 
 ARM: Json = {"key": "kubernetes.io/arch", "operator": "In", "values": ["arm64"]}
 AMD: Json = {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}
 FOREVER = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def test_a_pod_is_read_field_by_field() -> None:
@@ -169,19 +171,65 @@ def test_an_empty_term_matches_no_node_but_leaves_the_others() -> None:
     assert read.problems == ()
 
 
-def test_a_term_that_names_nodes_is_a_problem_where_it_stands_alone() -> None:
+def test_a_term_that_names_a_node_holds_there_and_on_no_node_to_come() -> None:
     fields = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n-1"]}]}
-    read = read_pod(pod(affinity=required_terms(fields)))
-    assert read.alternatives == ()
-    (problem,) = read.problems
-    assert problem.startswith(f"spec.affinity.nodeAffinity.{FOREVER}.nodeSelectorTerms[0].matchFields: ")
+    read = read_pod(pod(affinity=required_terms({**fields, "matchExpressions": [ARM]})))
+    (pinned,) = read.alternatives
+    assert pinned.admits({NAME_FIELD: "n-1", "kubernetes.io/arch": "arm64"})
+    assert not pinned.admits({NAME_FIELD: "n-2", "kubernetes.io/arch": "arm64"})
+    assert not pinned.admits({"kubernetes.io/arch": "arm64"})
+    assert read.problems == ()
+
+
+def test_a_term_that_shuns_a_node_leaves_the_nodes_to_come() -> None:
+    fields = {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n-1"]}]}
+    (shy,) = read_pod(pod(affinity=required_terms(fields))).alternatives
+    assert shy.admits({})
+    assert not shy.admits({NAME_FIELD: "n-1"})
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ({"key": "spec.taints", "operator": "In", "values": ["a"]}, "use metadata.name or a label"),
+        ({"key": "metadata.name", "operator": "Exists"}, "In or NotIn and exactly one value"),
+        ({"key": "metadata.name", "operator": "In", "values": ["a", "b"]}, "exactly one value"),
+    ],
+)
+def test_fields_that_can_not_be_selected_by_are_a_problem_with_their_path(field: Json, says: str) -> None:
+    (problem,) = read_pod(pod(affinity=required_terms({"matchFields": [field]}))).problems
+    assert problem.startswith(f"spec.affinity.nodeAffinity.{FOREVER}.nodeSelectorTerms[0].matchFields[0]: ")
+    assert says in problem
 
 
 def test_an_unreadable_term_is_a_problem_with_its_path() -> None:
     bad = {"key": "karpenter.k8s.aws/instance-cpu", "operator": "Gt", "values": ["many"]}
     (problem,) = read_pod(pod(affinity=required_terms({"matchExpressions": [bad]}))).problems
-    assert "nodeSelectorTerms[0]: " in problem
+    assert "nodeSelectorTerms[0].matchExpressions[0]: " in problem
     assert "many" in problem
+
+
+def test_a_selector_that_no_node_can_meet_is_a_problem_as_short_as_it_may_be() -> None:
+    read = read_pod(pod(nodeSelector={"team": "x" * 10_000}))
+    (problem,) = read.problems
+    assert problem.startswith("spec.nodeSelector: the value 'xxx")
+    assert "10000 characters; at most 63" in problem
+    assert len(problem) < 150
+    assert read.alternatives == ()
+
+
+def test_nodes_it_would_like_are_read_with_their_weight() -> None:
+    liked = [
+        {"weight": 7, "preference": {"matchExpressions": [ARM]}},
+        {"weight": 1, "preference": {}},
+        {"weight": 101, "preference": {"matchExpressions": [ARM]}},
+    ]
+    read = read_pod(pod(affinity={"nodeAffinity": {PREFERRED: liked}}))
+    (wish,) = read.preferences.nodes
+    assert wish.weight == 7
+    assert wish.requirements.admits({"kubernetes.io/arch": "arm64"})
+    (problem,) = read.problems
+    assert problem.startswith(f"spec.affinity.nodeAffinity.{PREFERRED}[2].weight: 101 ")
 
 
 def test_an_unreadable_quantity_is_a_problem_not_a_crash() -> None:
@@ -190,42 +238,16 @@ def test_an_unreadable_quantity_is_a_problem_not_a_crash() -> None:
     assert problem.startswith("spec.containers[1].resources.requests: memory: '5K'")
 
 
-@pytest.mark.parametrize(
-    ("spec", "path"),
-    [
-        ({"topologySpreadConstraints": [{"topologyKey": "zone", "maxSkew": 1}]}, "spec.topologySpreadConstraints[0]"),
-        ({"affinity": {"podAffinity": {FOREVER: [{"topologyKey": "z"}]}}}, f"spec.affinity.podAffinity.{FOREVER}"),
-        (
-            {"affinity": {"podAntiAffinity": {FOREVER: [{"topologyKey": "z"}]}}},
-            f"spec.affinity.podAntiAffinity.{FOREVER}",
-        ),
-        (
-            {"volumes": [{"name": "t", "emptyDir": {}}, {"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]},
-            "spec.volumes[1].persistentVolumeClaim",
-        ),
-        ({"volumes": [{"name": "d", "ephemeral": {"volumeClaimTemplate": {}}}]}, "spec.volumes[0].ephemeral"),
-        (
-            {
-                "containers": [
-                    container(),
-                    container(ports=[{"containerPort": 1}, {"containerPort": 80, "hostPort": 80}]),
-                ]
-            },
-            "spec.containers[1].ports[1].hostPort",
-        ),
-        ({"resourceClaims": [{"name": "gpu"}]}, "spec.resourceClaims"),
-    ],
-)
-def test_a_hard_constraint_we_can_not_plan_is_a_problem_with_its_path(spec: Json, path: str) -> None:
-    (problem,) = read_pod(pod(spec)).problems
-    assert problem.startswith(f"{path}: ")
+def test_claimed_devices_are_a_problem_with_their_path() -> None:
+    (problem,) = read_pod(pod(resourceClaims=[{"name": "gpu"}])).problems
+    assert problem.startswith("spec.resourceClaims: ")
 
 
 @pytest.mark.parametrize(
     "spec",
     [
         {"topologySpreadConstraints": [{"topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]},
-        {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}}},
+        {"affinity": {"podAffinity": {PREFERRED: [{"weight": 1, "podAffinityTerm": {"topologyKey": "zone"}}]}}},
         {"volumes": [{"name": "t", "emptyDir": {}}, {"name": "persistentVolumeClaim", "configMap": {"name": "x"}}]},
         {"containers": [container(ports=[{"containerPort": 80, "hostPort": 0}])]},
         {"resourceClaims": []},
@@ -236,6 +258,25 @@ def test_what_is_no_hard_constraint_is_no_problem(spec: Json) -> None:
     read = read_pod(pod(spec))
     assert read.problems == ()
     assert not read.gated
+
+
+def test_claims_are_named_and_those_of_ephemeral_volumes_after_the_pod() -> None:
+    volumes = [
+        {"name": "d", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "again", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": "fast"}}}},
+        {"name": "tmp", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+        {"name": "old", "awsElasticBlockStore": {"volumeID": "aws://us-east-1a/vol-1"}},
+    ]
+    read = read_pod(pod(volumes=volumes))
+    assert read.claim_names == ("data", "web-1-scratch", "web-1-tmp")
+    assert read.claim_templates == (("web-1-scratch", "fast"), ("web-1-tmp", None))
+    assert read.attachments == {Attachment("ebs.csi.aws.com", "vol-1")}
+
+
+def test_a_claim_without_a_name_is_a_problem() -> None:
+    problem = read_pod(pod(volumes=[{"persistentVolumeClaim": {}}])).problems[0]
+    assert problem.startswith("spec.volumes[0].persistentVolumeClaim.claimName: ")
 
 
 def test_a_pod_of_a_file_may_lack_what_the_api_server_adds() -> None:
@@ -281,10 +322,22 @@ def test_a_pod_whose_affinity_is_unreadable_does_not_spoil_the_list() -> None:
 def test_pods_of_a_daemon_set_share_one_reading_though_each_names_its_node() -> None:
     def daemon(node: str) -> Json:
         fields = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
-        return pod(metadata={"name": f"d-{node}"}, nodeName=node, affinity=required_terms(fields))
+        owners = [{"kind": "DaemonSet", "name": "d", "uid": "1", "controller": True}]
+        metadata = {"name": f"d-{node}", "ownerReferences": owners}
+        return pod(metadata=metadata, nodeName=node, affinity=required_terms(fields))
 
     first, second = read_pods(page(daemon("n-1"), daemon("n-2")), PodSpecs()).items
-    assert first.problems is second.problems
+    assert first.alternatives is second.alternatives
+
+
+def test_pods_that_nobody_s_daemon_set_pinned_to_their_nodes_are_told_apart() -> None:
+    def pinned(node: str) -> Json:
+        fields = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        return pod(metadata={"name": node}, nodeName=node, affinity=required_terms(fields))
+
+    first, second = read_pods(page(pinned("n-1"), pinned("n-2")), PodSpecs()).items
+    assert first.alternatives[0].admits({NAME_FIELD: "n-1"})
+    assert second.alternatives[0].admits({NAME_FIELD: "n-2"})
 
 
 def test_pods_that_differ_in_one_byte_of_what_decides_are_told_apart() -> None:
@@ -295,6 +348,8 @@ def test_pods_that_differ_in_one_byte_of_what_decides_are_told_apart() -> None:
         {"tolerations": [{"key": "a", "operator": "Exists"}]},
         {"topologySpreadConstraints": [{"topologyKey": "zone"}]},
         {"volumes": [{"persistentVolumeClaim": {"claimName": "a"}}]},
+        {"volumes": [{"persistentVolumeClaim": {"claimName": "b"}}]},
+        {"hostNetwork": True, "containers": [container(ports=[{"containerPort": 81}])]},
         {"resourceClaims": [{"name": "a"}]},
         {"containers": [container(ports=[{"hostPort": 80}])]},
         {"containers": [container({"cpu": "2"})]},
@@ -305,4 +360,8 @@ def test_pods_that_differ_in_one_byte_of_what_decides_are_told_apart() -> None:
     ]
     together = read_pods(page(*(pod(variant) for variant in variants)), PodSpecs()).items
     assert together == tuple(read_pod(pod(variant)) for variant in variants)
-    assert len({(p.requests, p.alternatives, p.tolerations, p.problems) for p in together}) == len(variants)
+    seen = {
+        (p.requests, p.alternatives, p.tolerations, p.problems, p.spreads, p.host_ports, p.claim_names)
+        for p in together
+    }
+    assert len(seen) == len(variants)

@@ -18,6 +18,8 @@ ZONE_ID_LABEL = "topology.k8s.aws/zone-id"
 ARCH_LABEL = "kubernetes.io/arch"
 OS_LABEL = "kubernetes.io/os"
 HOSTNAME_LABEL = "kubernetes.io/hostname"
+NAME_FIELD = "field metadata.name"
+"""Stands among a room's labels for its Node's name, which matchFields select by; no label can be called so."""
 REGISTERED_LABEL = "karpenter.sh/registered"
 INITIALIZED_LABEL = "karpenter.sh/initialized"
 

@@ -13,6 +13,8 @@ from nodewright.domain.taints import Toleration
 from nodewright.domain.topology import NO_PREFERENCES, PodAffinityTerm, Preferences, TopologySpread
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+EBS_DRIVER = "ebs.csi.aws.com"
+"""Also of volumes that were made before there was a driver: Kubernetes hands them over to it."""
 
 
 class PodKey(NamedTuple):
@@ -40,6 +42,14 @@ class Attachment(NamedTuple):
     driver: str
     volume: str
     """The volume's handle, or `namespace/claim` while there is none."""
+
+
+class ClaimTemplate(NamedTuple):
+    """A claim that Kubernetes makes for an ephemeral volume of a pod, soon after the pod."""
+
+    name: str
+    storage_class: str | None
+    """None: the cluster's default one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,8 @@ class Pod:
     host_ports: tuple[HostPort, ...] = ()
     claim_names: tuple[str, ...] = ()
     """PersistentVolumeClaims of its namespace that it mounts, those of ephemeral volumes included."""
+    claim_templates: tuple[ClaimTemplate, ...] = ()
+    """Those of its claims that may not be there yet."""
     volume_nodes: tuple[Requirements, ...] = (Requirements(),)
     """Where its volumes can be reached: one of these must hold, too. Spread doesn't look at it. Set by
     `domain/volumes.py`, which tells in `problems` where nothing would do."""

@@ -1,30 +1,14 @@
 """Pod disruption budgets (policy/v1)."""
 
+import contextlib
 from collections.abc import Iterator
 
 import msgspec
 
+from nodewright.adapters.manifests.label_selectors import RawSelector, label_requirement
 from nodewright.adapters.manifests.objects import Page, RawMetadata, RawObject, read_page
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
-from nodewright.domain.requirements import Operator, Requirement, Requirements
-
-_OPERATORS: dict[str, Operator] = {
-    "In": "In",
-    "NotIn": "NotIn",
-    "Exists": "Exists",
-    "DoesNotExist": "DoesNotExist",
-}
-
-
-class _Expression(msgspec.Struct):
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] | None = None
-
-
-class _Selector(msgspec.Struct, rename="camel"):
-    match_labels: dict[str, str] | None = None
-    match_expressions: tuple[_Expression, ...] | None = None
+from nodewright.domain.requirements import Requirement, Requirements
 
 
 class _Metadata(RawMetadata, rename="camel"):
@@ -32,7 +16,7 @@ class _Metadata(RawMetadata, rename="camel"):
 
 
 class _Spec(msgspec.Struct, rename="camel"):
-    selector: _Selector | None = None
+    selector: RawSelector | None = None
     unhealthy_pod_eviction_policy: str | None = None
 
 
@@ -64,17 +48,16 @@ def _budget(raw: _RawBudget) -> PodDisruptionBudget:
     )
 
 
-def _selector(raw: _Selector | None) -> Requirements:
+def _selector(raw: RawSelector | None) -> Requirements:
     """In policy/v1 an empty selector selects every pod of the namespace, an absent one none."""
     if raw is None:
         return Requirements((Requirement.nothing("no selector"),))
     return Requirements(_requirements(raw))
 
 
-def _requirements(raw: _Selector) -> Iterator[Requirement]:
+def _requirements(raw: RawSelector) -> Iterator[Requirement]:
     for key, value in (raw.match_labels or {}).items():
-        yield Requirement.of(key, "In", (value,))
+        yield label_requirement(key, "In", (value,))
     for each in raw.match_expressions or ():
-        operator = _OPERATORS.get(each.operator)
-        if operator is not None:  # one that we don't know can only widen what is covered: fail closed
-            yield Requirement.of(each.key, operator, each.values or ())
+        with contextlib.suppress(ValueError):  # one that we don't know can only widen what is covered: fail closed
+            yield label_requirement(each.key, each.operator, each.values or ())

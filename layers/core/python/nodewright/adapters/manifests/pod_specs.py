@@ -4,16 +4,20 @@ Pods of one template differ in names, node and volumes of their own; what decide
 byte, so it is looked up by those bytes.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import msgspec
 
+from nodewright.adapters.manifests.host_ports import port_bytes, read_host_ports
 from nodewright.adapters.manifests.node_affinity import read_alternatives
 from nodewright.adapters.manifests.pod_requests import read_requests
+from nodewright.adapters.manifests.pod_rules import NO_RULES, PodRules, RuleTemplates, read_rules
+from nodewright.adapters.manifests.pod_volumes import NO_VOLUMES, PodVolumes, claims_storage, read_volumes
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
-from nodewright.adapters.manifests.unplanned import claims_storage, takes_host_ports, unplanned
+from nodewright.adapters.manifests.unplanned import unplanned_placement, unplanned_volumes
+from nodewright.domain.host_ports import HostPort
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.taints import Effect, Toleration
@@ -32,6 +36,9 @@ class Placement:
 
     alternatives: tuple[Requirements, ...]
     tolerations: tuple[Toleration, ...]
+    host_ports: tuple[HostPort, ...]
+    rules: RuleTemplates | None
+    rule_keys: tuple[str, ...]
     problems: tuple[str, ...]
 
 
@@ -41,6 +48,8 @@ class PodSpecs:
 
     _requests: dict[Hashable, tuple[Resources, tuple[str, ...]]] = field(default_factory=dict)
     _placements: dict[Hashable, Placement] = field(default_factory=dict)
+    _rules: dict[Hashable, PodRules] = field(default_factory=dict)
+    _volumes: dict[bytes, PodVolumes] = field(default_factory=dict)
 
     def requests(self, spec: RawPodSpec) -> tuple[Resources, tuple[str, ...]]:
         """(effective requests, problems)."""
@@ -55,26 +64,54 @@ class PodSpecs:
             known = self._requests[key] = read_requests(spec)
         return known
 
-    def placement(self, spec: RawPodSpec) -> Placement:
-        """Alternatives, tolerations and what can't be honoured."""
+    def placement(self, spec: RawPodSpec, *, of_daemon: bool = False) -> Placement:
+        """Alternatives, tolerations, ports, rules, and what can't be honoured."""
         key = (
             bytes(spec.node_selector),
-            _affinity_bytes(spec),
+            _affinity_bytes(spec, of_daemon=of_daemon),
             bytes(spec.tolerations),
             bytes(spec.topology_spread_constraints),
             bytes(spec.resource_claims),
-            bytes(spec.volumes) if claims_storage(spec.volumes) else b"",
-            _host_ports(spec.containers),
+            port_bytes(spec),
         )
         known = self._placements.get(key)
         if known is None:
             known = self._placements[key] = _read_placement(spec)
         return known
 
+    def rules(self, placement: Placement, namespace: str, labels: Mapping[str, str]) -> PodRules:
+        """A placement's rules for a pod of this namespace and these labels."""
+        if placement.rules is None:
+            return NO_RULES
+        key = (id(placement), namespace, tuple(labels.get(key) for key in placement.rule_keys))
+        known = self._rules.get(key)
+        if known is None:
+            known = self._rules[key] = placement.rules.of(namespace, labels)
+        return known
+
+    def volumes(self, spec: RawPodSpec) -> PodVolumes:
+        """Of claims and disks; most pods have none."""
+        if not claims_storage(spec):
+            return NO_VOLUMES
+        key = bytes(spec.volumes)
+        known = self._volumes.get(key)
+        if known is None:
+            known = self._volumes[key] = unplanned_volumes(read_volumes(spec))
+        return known
+
 
 def _read_placement(spec: RawPodSpec) -> Placement:
     alternatives, problems = read_alternatives(spec.node_selector, spec.affinity)
-    return Placement(alternatives, _tolerations(spec.tolerations), (*problems, *_claims(spec), *unplanned(spec)))
+    host_ports, unreadable = read_host_ports(spec)
+    rules, unknown = read_rules(spec)
+    return Placement(
+        alternatives=alternatives,
+        tolerations=_tolerations(spec.tolerations),
+        host_ports=host_ports,
+        rules=rules,
+        rule_keys=rules.label_keys if rules else (),
+        problems=(*problems, *_claims(spec), *unreadable, *unknown, *unplanned_placement(rules, host_ports)),
+    )
 
 
 def _claims(spec: RawPodSpec) -> tuple[str, ...]:
@@ -101,14 +138,10 @@ def _container_bytes(containers: Iterable[RawContainer] | None) -> tuple[Hashabl
     return tuple((bytes(c.resources), c.restart_policy) for c in containers or ())
 
 
-def _affinity_bytes(spec: RawPodSpec) -> bytes:
-    """A DaemonSet's pod names its node in its affinity, which is not read; without it all are alike."""
+def _affinity_bytes(spec: RawPodSpec, *, of_daemon: bool) -> bytes:
+    """A DaemonSet's pod names its node in its affinity, which nobody asks any more; without it all are alike."""
     text = bytes(spec.affinity)
-    return text.replace(spec.node_name.encode(), b"") if spec.node_name and b"matchFields" in text else text
-
-
-def _host_ports(containers: Iterable[RawContainer] | None) -> tuple[bytes, ...]:
-    return tuple(bytes(c.ports) for c in containers or () if takes_host_ports(c.ports))
+    return text.replace(spec.node_name.encode(), b"") if of_daemon and spec.node_name else text
 
 
 _TOLERATIONS = msgspec.json.Decoder(tuple[_Toleration, ...])

@@ -60,14 +60,18 @@ def read_pod(raw: Mapping[str, object]) -> Pod:
 def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
     metadata, spec, status = raw.metadata, raw.spec, raw.status
     requests, unreadable = specs.requests(spec)
-    placement = specs.placement(spec)
+    owner = _owner(metadata)
+    namespace, labels = metadata.namespace or "default", metadata.labels or {}
+    placement = specs.placement(spec, of_daemon=owner is not None and owner.kind == "DaemonSet")
+    rules, volumes = specs.rules(placement, namespace, labels), specs.volumes(spec)
+    templates = volumes.templates(metadata.name)
     conditions = _conditions(status)
     refusal = None if spec.node_name else _refusal(conditions)
     grace = spec.termination_grace_period_seconds
     return Pod(
-        key=PodKey(metadata.namespace or "default", metadata.name),
+        key=PodKey(namespace, metadata.name),
         uid=metadata.uid,
-        labels=metadata.labels or {},
+        labels=labels,
         annotations=with_new_names(metadata.annotations or {}),
         requests=requests,
         alternatives=placement.alternatives,
@@ -78,7 +82,7 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
         scheduler_name=spec.scheduler_name or "default-scheduler",
         phase=status.phase,
         priority=spec.priority or 0,
-        owner=_owner(metadata),
+        owner=owner,
         gated=is_given(spec.scheduling_gates),
         terminating=metadata.deletion_timestamp is not None,
         unschedulable=refusal is not None,
@@ -88,7 +92,15 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
         termination_grace_seconds=_GRACE_SECONDS if grace is None else grace,
         started=status.start_time,
         deletion=metadata.deletion_timestamp,
-        problems=unreadable + placement.problems,
+        spreads=rules.spreads,
+        affinity=rules.affinity,
+        anti_affinity=rules.anti_affinity,
+        preferences=rules.preferences,
+        host_ports=placement.host_ports,
+        claim_names=(*volumes.claims, *(each.name for each in templates)),
+        claim_templates=templates,
+        attachments=volumes.attachments,
+        problems=unreadable + placement.problems + volumes.problems,
     )
 
 

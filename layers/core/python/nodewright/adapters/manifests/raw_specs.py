@@ -34,6 +34,7 @@ class RawPodSpec(msgspec.Struct, rename="camel", gc=False):
     volumes: msgspec.Raw = NOTHING
     resource_claims: msgspec.Raw = NOTHING
     scheduling_gates: msgspec.Raw = NOTHING
+    host_network: bool | None = None
 
 
 def is_given(raw: msgspec.Raw) -> bool:
