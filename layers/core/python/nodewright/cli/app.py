@@ -6,6 +6,7 @@ import typer
 
 from nodewright.application.errors import OutsideError
 from nodewright.cli.connect import connect, disconnect
+from nodewright.cli.plan import plan
 from nodewright.cli.status import status
 
 app = typer.Typer(
@@ -15,6 +16,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(plan)
 app.command()(connect)
 app.command()(disconnect)
 app.command()(status)

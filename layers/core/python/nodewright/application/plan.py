@@ -1,0 +1,136 @@
+"""What would be launched for a cluster that is known from its manifests alone: nothing is asked, nothing is bought."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from nodewright.application.errors import RefusedError
+from nodewright.application.limits import limits_of
+from nodewright.application.node_class_resolution import NodeClassResolver, ResolvedNodeClass, UnusableNodeClassError
+from nodewright.application.ports import ClusterState, ManifestWarning
+from nodewright.application.snapshots import snapshot_of
+from nodewright.domain import nodes
+from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.limits import tightest
+from nodewright.domain.nodes import Node
+from nodewright.domain.plans import Plan
+from nodewright.domain.quantities import Resources
+from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.snapshot import PoolOptions, Snapshot
+from nodewright.domain.usage import added, node_usage
+
+LATEST_KUBERNETES: Final = "1.37"
+"""Of a cluster without nodes: nothing else says its version."""
+
+
+class BadInputError(ValueError):
+    """What was given can't be planned at all; says what and how to put it right."""
+
+
+class Catalogue(Protocol):
+    """What could be bought somewhere."""
+
+    def instance_types(self, resolved: ResolvedNodeClass) -> tuple[InstanceType, ...]:
+        """As a class makes them, sorted by name. ValueError names class, field and fix."""
+        ...
+
+    def remark(self, plan: Plan) -> tuple[ManifestWarning, ...]:
+        """What one should know of the prices of a plan."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan, what it was made from, and what was wrong with that."""
+
+    plan: Plan
+    snapshot: Snapshot
+    warnings: tuple[ManifestWarning, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanManifests:
+    """The use case."""
+
+    catalogue: Catalogue
+    resolver: NodeClassResolver
+
+    def __call__(self, state: ClusterState, kubernetes: str, now: datetime, budget: Budget = Budget()) -> Planned:  # noqa: B008
+        """Plan; `kubernetes` is the version as in `1.37`, empty where nothing says it."""
+        cluster = _cluster(kubernetes)
+        types, warnings = self._types(state, cluster)
+        snapshot = snapshot_of(cluster, state, (), tuple(_options(state, types, cluster)), now)
+        plan = solve(snapshot, budget)
+        told = (*state.warnings, *warnings, *_left_alone(state, cluster), *self.catalogue.remark(plan))
+        return Planned(plan, snapshot, tuple(dict.fromkeys(told)))
+
+    def _types(
+        self, state: ClusterState, cluster: ConnectedCluster
+    ) -> tuple[dict[str, tuple[InstanceType, ...]], list[ManifestWarning]]:
+        """By class; one that can't be used has none and a warning."""
+        used = {pool.node_class for pool in state.pools}
+        types: dict[str, tuple[InstanceType, ...]] = {}
+        warnings: list[ManifestWarning] = []
+        for node_class in state.node_classes:
+            if node_class.name not in used:
+                continue
+            try:
+                resolved = self.resolver.resolve(node_class, cluster, {})
+                sold = self.catalogue.instance_types(resolved)
+                types[node_class.name] = tuple(each for each in sold if resolved.image_for(each))
+                warnings += resolved.warnings
+            except UnusableNodeClassError as error:
+                warnings.append(ManifestWarning(str(node_class), error.path, error.message))
+            except (RefusedError, ValueError) as error:
+                warnings.append(ManifestWarning(str(node_class), "spec", str(error)))
+        return types, warnings
+
+
+def _cluster(kubernetes: str) -> ConnectedCluster:
+    return ConnectedCluster(
+        name="manifests",
+        endpoint="",
+        certificate_authority="",
+        version=kubernetes or LATEST_KUBERNETES,
+        service_cidr="",
+        dns_ip="",
+    )
+
+
+def _options(
+    state: ClusterState, types: Mapping[str, tuple[InstanceType, ...]], cluster: ConnectedCluster
+) -> Iterator[PoolOptions]:
+    usage = added(_usage(state, types))
+    for pool in state.pools:
+        if pool.terminating:
+            continue
+        limits = limits_of(pool, cluster).items()
+        remaining = tightest(most - usage.get(name, Resources()) for name, most in limits)
+        yield PoolOptions(pool, types.get(pool.node_class, ()), remaining)
+
+
+def _usage(state: ClusterState, types: Mapping[str, tuple[InstanceType, ...]]) -> Iterator[Mapping[str, Resources]]:
+    """What the nodes of each pool count towards its limits."""
+    classes = {pool.name: pool.node_class for pool in state.pools}
+    for node in state.nodes:
+        pool = node.labels.get(nodes.NODE_POOL_LABEL) or node.labels.get(nodes.PROVISIONER_LABEL, "")
+        if pool in classes:
+            yield {pool: node_usage(node.capacity, _price(node, types.get(classes[pool], ())))}
+
+
+def _price(node: Node, types: Iterable[InstanceType]) -> int:
+    """By the catalogue; nothing where it doesn't know the node's offering."""
+    wanted = (node.labels.get(nodes.ZONE_LABEL), node.labels.get(nodes.CAPACITY_TYPE_LABEL))
+    name = node.labels.get(nodes.INSTANCE_TYPE_LABEL)
+    offerings = (o for each in types if each.name == name for o in each.offerings)
+    return next((o.price for o in offerings if (o.zone, o.capacity_type) == wanted), 0)
+
+
+def _left_alone(state: ClusterState, cluster: ConnectedCluster) -> Iterator[ManifestWarning]:
+    """Pods that another scheduler is to place."""
+    for pod in state.pods:
+        if not pod.node_name and pod.scheduler_name not in cluster.scheduler_names:
+            message = f"{pod.scheduler_name} is another scheduler's, so the pod is not planned"
+            yield ManifestWarning(f"Pod/{pod.key}", "spec.schedulerName", message)

@@ -1,0 +1,43 @@
+"""A plan as JSON (architecture §11): stable, prices exact."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from nodewright.application.plan import Planned
+from nodewright.domain.money import to_usd
+from nodewright.domain.plans import Launch
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+
+def plan_json(planned: Planned) -> str:
+    """Indented, in the order of the plan."""
+    return msgspec.json.format(_ENCODER.encode(plan_document(planned)), indent=2).decode()
+
+
+def plan_document(planned: Planned) -> dict[str, object]:
+    """As plain values; prices are Decimal."""
+    plan = planned.plan
+    return {
+        "cost": to_usd(plan.cost),
+        "bound": None if plan.bound is None else to_usd(plan.bound),
+        "currency": "USD/h",
+        "launches": [_launch(each) for each in plan.launches],
+        "nominations": [{"node": each.node, "pods": list(map(str, each.pods))} for each in plan.nominations],
+        "unschedulable": [
+            {"pod": str(each.pod), "reason": each.reason, "message": each.message} for each in plan.unschedulable
+        ],
+        "warnings": [{"object": w.object, "path": w.path, "message": w.message} for w in planned.warnings],
+    }
+
+
+def _launch(launch: Launch) -> Mapping[str, object]:
+    return {
+        "pool": launch.pool,
+        "instanceTypes": list(launch.instance_types),
+        "zones": list(launch.zones),
+        "capacityType": launch.capacity_type,
+        "price": to_usd(launch.price),
+        "nodes": [list(map(str, pods)) for pods in launch.nodes],
+    }
