@@ -9,7 +9,7 @@ from typing import BinaryIO
 from nodewright.adapters.assumed_aws import AssumedImages, AssumedNetworks, AssumedProfiles
 from nodewright.adapters.catalogue_files import CatalogueFile, catalogue_of, read_catalogue
 from nodewright.adapters.manifests.files import read_sources
-from nodewright.adapters.manifests.worlds import read_world
+from nodewright.adapters.manifests.worlds import World, read_world
 from nodewright.adapters.packaged_catalogue import DEFAULT_REGION, PackagedCatalogue, packaged_catalogue, regions
 from nodewright.application.node_class_resolution import NodeClassResolver
 from nodewright.application.plan import BadInputError, PlanManifests, Planned
@@ -31,17 +31,19 @@ def plan_sources(names: Sequence[str], standard_input: BinaryIO, sold: SoldCatal
     if not documents.objects:
         told = "; ".join(_line(each) for each in documents.warnings)
         raise BadInputError(f"there is nothing to plan in {', '.join(names)}" + (f": {told}" if told else ""))
-    return plan_objects(documents.objects, sold, now, documents.warnings)
+    world = read_world(documents.objects)
+    if not world.names_pools:
+        raise BadInputError("there is no NodePool or Provisioner, so nothing says what may be bought; add one with -f")
+    return _planned(world, sold, now, documents.warnings)
 
 
-def plan_objects(
-    objects: Iterable[Mapping[str, object]],
-    sold: SoldCatalogue,
-    now: datetime,
-    warnings: tuple[ManifestWarning, ...] = (),
-) -> Planned:
-    """Kubernetes objects; `warnings` are those of reading them."""
-    world = read_world(objects)
+def plan_objects(objects: Iterable[Mapping[str, object]], sold: SoldCatalogue, now: datetime) -> Planned:
+    """Kubernetes objects that are at hand."""
+    return _planned(read_world(objects), sold, now, ())
+
+
+def _planned(world: World, sold: SoldCatalogue, now: datetime, warnings: tuple[ManifestWarning, ...]) -> Planned:
+    """`warnings` are those of reading the objects."""
     state = replace(world.state, warnings=(*warnings, *world.state.warnings))
     resolver = NodeClassResolver(AssumedNetworks(sold.zones), AssumedImages(), AssumedProfiles(), "assumed")
     return PlanManifests(sold, resolver)(state, world.kubernetes, now)

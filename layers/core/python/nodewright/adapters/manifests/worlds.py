@@ -14,15 +14,10 @@ from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
 from nodewright.adapters.manifests.workloads import WORKLOADS, LivePods, WorkloadError, controller, grow
-from nodewright.application.plan import BadInputError
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
 
 Object = Mapping[str, object]
-
-
-class NoPoolsError(BadInputError):
-    """Nothing in the input says which nodes may be bought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +27,15 @@ class World:
     state: ClusterState
     kubernetes: str
     """`1.37`, as the newest of its nodes runs; empty where there are none."""
+    names_pools: bool
+    """Whether any object says what may be bought, readable or not."""
 
 
 def read_world(objects: Iterable[Object]) -> World:
-    """Objects of any kinds in any order; lists are unfolded, and kinds that don't matter here passed over.
-
-    NoPoolsError when there is neither a NodePool nor a Provisioner.
-    """
+    """Objects of any kinds in any order; lists are unfolded, and kinds that don't matter here passed over."""
     sorted_out = _Objects()
     for each in unfolded(objects):
         sorted_out.add(each)
-    if not sorted_out.of("NodePool", "Provisioner"):
-        raise NoPoolsError("there is no NodePool or Provisioner, so nothing says what may be bought; add one with -f")
     return _read(sorted_out)
 
 
@@ -73,9 +65,11 @@ class _Objects:
 
     def add(self, raw: Object) -> None:
         """One object; a later one of the same name replaces an earlier, as `kubectl apply` would."""
-        kind, group = str(raw.get("kind")), str(raw.get("apiVersion") or "").rpartition("/")[0]
-        if kind not in _KNOWN or group != _GROUPS.get(kind, group):
-            if "karpenter" in group and kind not in _RECORDS:
+        kind, group = str(raw.get("kind") or ""), str(raw.get("apiVersion") or "").rpartition("/")[0]
+        if not kind:
+            self._warn(raw, "kind", "it has no kind, so it is no Kubernetes object and is left out")
+        if kind not in _KNOWN or (group != _GROUPS.get(kind, group) and raw.get("apiVersion")):
+            if "karpenter" in group:
                 self._warn(raw, "apiVersion", f"{group} has no kind {kind} that is known here, so it is left out")
             return
         named = self._named(raw)
@@ -129,7 +123,7 @@ def _read(objects: _Objects) -> World:
             *configuration.warnings,
         ),
     )
-    return World(state, _kubernetes(objects.of("Node")))
+    return World(state, _kubernetes(objects.of("Node")), bool(objects.of("NodePool", "Provisioner")))
 
 
 def _pods(objects: _Objects) -> tuple[list[Object], list[ManifestWarning]]:

@@ -69,8 +69,7 @@ def _without_collecting() -> Iterator[None]:
 
 def _composed(text: str) -> yaml.Node | None:
     try:
-        node: yaml.Node | None = _Loader(text).get_single_node()
-        return node
+        return _Loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlError(mark.line if mark else 0, _in_words(error)) from None
