@@ -11,9 +11,19 @@ from infra.functions import VerbFunction
 
 _PERIOD = Duration.minutes(5)
 
+#: As nodewright/telemetry.py sends them, with the function and the stack as dimensions; a test holds the two together.
+_NAMESPACE = "Nodewright"
+#: Who buys, or leaves out what was bought in vain.
+_BRAKING = ("provision", "disrupt", "reconcile")
+#: How often who reports problems runs. notify has none: whoever finds its address can make it report some.
+_REPORTING = {
+    **dict.fromkeys(("provision", "reconcile", "interrupt", "retire", "disrupt"), Duration.minutes(15)),
+    "refresh": Duration.hours(1),
+}
+
 
 class Monitoring(Construct):
-    """Two alarms a function and one a work queue (0.10 USD a month each); an account's first dashboards are free."""
+    """Alarms at 0.10 USD a month each, two or more a function; an account's first dashboards are free."""
 
     def __init__(
         self,
@@ -29,6 +39,10 @@ class Monitoring(Construct):
         for function in functions:
             _alarm(self, function, "Errors", function.function.metric_errors(period=_PERIOD))
             _alarm(self, function, "Throttles", function.function.metric_throttles(period=_PERIOD))
+            if function.verb.name in _BRAKING:
+                _brakes(self, function, name)
+            if function.verb.name in _REPORTING:
+                _problems(self, function, name)
         for work in works:
             _dead_letters(self, work)
         cloudwatch.Dashboard(
@@ -49,6 +63,46 @@ def _alarm(scope: Construct, function: VerbFunction, what: str, metric: cloudwat
         evaluation_periods=3,
         datapoints_to_alarm=2,
         treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+
+
+def _brakes(scope: Construct, function: VerbFunction, stack: str) -> None:
+    """One is enough: pods wait until somebody looks, or for as long as the brake says."""
+    verb = function.verb.name
+    cloudwatch.Alarm(
+        scope,
+        f"{verb.capitalize()}Brakes",
+        alarm_description=f"{verb}: buying was stopped, its log says which brake and why; see `nodewright status`",
+        metric=_our_metric("BrakesApplied", verb, stack, _PERIOD),
+        threshold=1,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluation_periods=1,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+
+
+def _problems(scope: Construct, function: VerbFunction, stack: str) -> None:
+    """Three periods in a row: most problems are gone at the next run, these aren't."""
+    verb = function.verb.name
+    cloudwatch.Alarm(
+        scope,
+        f"{verb.capitalize()}Problems",
+        alarm_description=f"{verb}: problems in three periods in a row don't mend themselves; its log says which",
+        metric=_our_metric("Problems", verb, stack, _REPORTING[verb]),
+        threshold=1,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluation_periods=3,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+
+
+def _our_metric(metric: str, verb: str, stack: str, period: Duration) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=_NAMESPACE,
+        metric_name=metric,
+        dimensions_map={"service": verb, "stack": stack},
+        statistic="Sum",
+        period=period,
     )
 
 

@@ -264,17 +264,6 @@ def test_outputs_keep_the_names_that_others_read(template: Template) -> None:
     }
 
 
-def test_two_alarms_watch_each_function_one_each_dead_letter_queue_and_none_a_hint_queue(template: Template) -> None:
-    alarms = template.of("AWS::CloudWatch::Alarm").values()
-    functions = [each for each in alarms if each["Namespace"] == "AWS/Lambda"]
-    queues = [each for each in alarms if each["Namespace"] == "AWS/SQS"]
-
-    assert len(functions) == 2 * len(VERBS)
-    watched = " ".join(text(mapping(one)["Value"]) for each in queues for one in sequence(each["Dimensions"]))
-    assert (len(queues), "RetireWorkDead" in watched, "InterruptWorkDead" in watched) == (2, True, True)
-    assert len(alarms) == len(functions) + len(queues)
-
-
 def _arn(template: Template, verb: str) -> str:
     (arn,) = [
         f"arn:aws:lambda:eu-west-1:123456789012:function:the-{name}"

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from nodewright.domain.money import show_usd
 
@@ -27,12 +27,15 @@ class Telemetry:
     """One function's logger and metrics, made once per container."""
 
     logger: Logger
-    metrics: Metrics
+    metrics: EphemeralMetrics
 
     @classmethod
-    def of(cls, function: str) -> Telemetry:
-        """Constructed at cold start."""
-        return cls(Logger(service=function, utc=True), Metrics(namespace=NAMESPACE, service=function))
+    def of(cls, function: str, stack_id: str) -> Telemetry:
+        """Constructed at cold start; infra/monitoring.py has alarms on a stack's functions by these dimensions."""
+        # Not the shared kind: what one instance is told would be told by all of a process.
+        metrics = EphemeralMetrics(namespace=NAMESPACE, service=function)
+        metrics.set_default_dimensions(stack=stack_id)
+        return cls(Logger(service=function, utc=True), metrics)
 
     @contextmanager
     def recording(self) -> Iterator[None]:

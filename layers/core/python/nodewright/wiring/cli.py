@@ -59,7 +59,9 @@ def connecting(
         directory,
         AccessEntries(eks),
         _administrator(operator, directory, cluster, kubeconfig),
-        refreshing(operator.ledger, PowertoolsObserver(Telemetry.of("connect")), operator.region),
+        refreshing(
+            operator.ledger, PowertoolsObserver(Telemetry.of("connect", operator.outputs["StackId"])), operator.region
+        ),
         lambda: secrets.token_urlsafe(32),
     )
     facts = _facts(operator.outputs, webhook_url, node_roles)

@@ -21,7 +21,7 @@ class NotifyFunction:
 def notify_function() -> NotifyFunction:
     """Made at cold start."""
     settings = Settings.load()
-    telemetry = Telemetry.of("notify")
+    telemetry = Telemetry.of("notify", settings.stack_id)
     use = Notify(_connected(settings), _hints(settings), PowertoolsObserver(telemetry))
     return NotifyFunction(use, telemetry)
 

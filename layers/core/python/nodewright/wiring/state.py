@@ -27,7 +27,7 @@ class Base:
 def base(function: str) -> Base:
     """For the function of this verb. SettingsError names every variable that is missing."""
     settings = Settings.load()
-    telemetry = Telemetry.of(function)
+    telemetry = Telemetry.of(function, settings.stack_id)
     observer = PowertoolsObserver(telemetry)
     clock = SystemClock()
     ledger = DynamoLedger(
