@@ -1,0 +1,97 @@
+"""A cluster as kube-scheduler sees it: nodes, and what stands on them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nodewright.domain.host_ports import HostPort
+from nodewright.domain.pods import Attachment, Pod
+from nodewright.domain.quantities import Resources
+from nodewright.domain.snapshot import Room, Snapshot
+from nodewright.domain.taints import Taint
+from nodewright.domain.topology import Namespaces, PodAffinityTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A pod on a node, as far as rules between pods look at it."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    terminating: bool = False
+
+    @classmethod
+    def of(cls, pod: Pod) -> "Standing":
+        return cls(pod.key.namespace, pod.labels, pod.anti_affinity, pod.terminating)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A node before any planned pod is bound to it."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    free: Resources
+    ports: tuple[HostPort, ...] = ()
+    attachable: Mapping[str, int] = field(default_factory=dict)
+    attached: frozenset[Attachment] = frozenset()
+    standing: tuple[Standing, ...] = ()
+    daemons: tuple[Standing, ...] = ()
+    """Pods of DaemonSets that are yet to come; `free` and `ports` count them already."""
+    takes_pods: bool = True
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Sites that are there, and the planned pods bound so far."""
+
+    namespaces: Namespaces
+    sites: dict[str, Site] = field(default_factory=dict)
+    bound: dict[str, list[Pod]] = field(default_factory=dict)
+    daemons: dict[str, tuple[Standing, ...]] = field(default_factory=dict)
+
+    def join(self, site: Site) -> None:
+        self.sites[site.name] = site
+        self.bound[site.name] = []
+
+    def bind(self, pod: Pod, name: str) -> None:
+        self.bound[name].append(pod)
+
+    def start_daemons(self, name: str) -> None:
+        self.daemons[name] = self.sites[name].daemons
+
+    def standing(self, site: Site) -> Iterator[Standing]:
+        """Everything on a node."""
+        yield from site.standing
+        yield from self.daemons.get(site.name, ())
+        yield from (Standing.of(pod) for pod in self.bound[site.name])
+
+    def everywhere(self) -> Iterator[tuple[Site, Standing]]:
+        return ((site, each) for site in self.sites.values() for each in self.standing(site))
+
+
+def existing(snapshot: Snapshot) -> Iterable[Site]:
+    """The nodes of a snapshot, those that take no pods included."""
+    yield from (_site(room, takes_pods=True) for room in snapshot.rooms)
+    yield from (_site(room, takes_pods=False) for room in snapshot.bystanders)
+
+
+def rule_keys(pod: Pod) -> frozenset[str]:
+    """Node labels over which its hard rules between pods go."""
+    spread = (each.topology_key for each in pod.spreads if each.hard)
+    return frozenset([*spread, *(each.topology_key for each in (*pod.affinity, *pod.anti_affinity))])
+
+
+def _site(room: Room, *, takes_pods: bool) -> Site:
+    return Site(
+        name=room.name,
+        labels=room.labels,
+        taints=room.taints,
+        free=room.available,
+        ports=room.host_ports,
+        attachable=room.attachable,
+        attached=frozenset(each for pod in room.pods for each in pod.attachments),
+        standing=tuple(map(Standing.of, room.pods)),
+        takes_pods=takes_pods,
+    )
