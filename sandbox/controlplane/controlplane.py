@@ -30,16 +30,24 @@ _FOREVER_SECONDS = 100_000_000
 class ControlPlane:
     """etcd, kube-apiserver, kube-scheduler, kube-controller-manager and KWOK, with no node to begin with.
 
+    Without `controllers` the last two are missing: nothing but the scheduler changes what was written.
+
     With `verify`, bearer tokens are checked by that function through a token webhook, as EKS does. The function is
     first called when the first token comes, so what it asks may start later than the control plane.
     """
 
     def __init__(
-        self, *, verify: Verify | None = None, folder: Path | None = None, node_grace_seconds: int = 25
+        self,
+        *,
+        verify: Verify | None = None,
+        folder: Path | None = None,
+        node_grace_seconds: int = 25,
+        controllers: bool = True,
     ) -> None:
         self._verify = verify
         self._given_folder = folder
         self._node_grace_seconds = node_grace_seconds
+        self._controllers = controllers
         self._stack = contextlib.ExitStack()
         self._kept: frozenset[str] = frozenset()
 
@@ -134,8 +142,10 @@ class ControlPlane:
         self.client = self._stack.enter_context(Client(self.url, self._admin_tls()))
         self._wait_for("kube-apiserver", self._api_is_ready)
         self.version = self.client.version()
-        self._start_controllers()
-        self._wait_for("kube-controller-manager", self._pods_may_come)
+        self._run("kube-scheduler", components.scheduler(self._binaries, self._layout))
+        if self._controllers:
+            self._start_controllers()
+            self._wait_for("kube-controller-manager", self._pods_may_come)
         self.checkpoint()
 
     def _prepare_folder(self) -> components.Layout:
@@ -160,7 +170,6 @@ class ControlPlane:
     def _start_controllers(self) -> None:
         manager = components.controller_manager(self._binaries, self._layout, self._node_grace_seconds)
         self._run("kube-controller-manager", manager)
-        self._run("kube-scheduler", components.scheduler(self._binaries, self._layout))
         self._run("kwok", components.kwok(self._binaries, self._layout))
 
     def _run(self, name: str, command: list[str]) -> None:

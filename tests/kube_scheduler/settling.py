@@ -1,0 +1,66 @@
+"""Waiting for kube-scheduler until nothing moves any more."""
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from nodewright.domain.pods import PodKey
+from sandbox.controlplane.client import Object
+from tests.kube_scheduler.bench import Bench
+
+_QUIET_SECONDS: Final = 1.0
+"""Without a change, once every pod has been looked at, means that the scheduler is at rest."""
+_PATIENT_SECONDS: Final = 12.0
+"""The same where a planned pod has no node yet: retries back off for up to 10 s."""
+_LONGEST_SECONDS: Final = 60.0
+_PAUSE_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """Where pods are, and what kube-scheduler says of those that are nowhere."""
+
+    nodes: Mapping[PodKey, str] = field(default_factory=dict)
+    words: Mapping[PodKey, str] = field(default_factory=dict)
+
+    def is_at_rest(self, pods: Collection[PodKey], planned: Collection[PodKey], quiet: float) -> bool:
+        """Whether no more is to come, `quiet` seconds after the last change."""
+        if len(self.nodes) == len(pods):
+            return True
+        if len(self.nodes) + len(self.words) < len(pods):
+            return False
+        return quiet > (_QUIET_SECONDS if self.nodes.keys() >= set(planned) else _PATIENT_SECONDS)
+
+
+def settle(bench: Bench, pods: Collection[PodKey], planned: Collection[PodKey]) -> Bindings:
+    """Where the pods are in the end; volumes come as they are asked for."""
+    started = changed = time.monotonic()
+    seen = Bindings()
+    while True:
+        bench.provision_volumes()
+        found = _look(bench, pods)
+        now = time.monotonic()
+        if found != seen:
+            seen, changed = found, now
+        if seen.is_at_rest(pods, planned, now - changed) or now - started > _LONGEST_SECONDS:
+            return seen
+        time.sleep(_PAUSE_SECONDS)
+
+
+def pod_key(pod: Object) -> PodKey:
+    """Namespace and name of a Pod object."""
+    return PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _look(bench: Bench, pods: Collection[PodKey]) -> Bindings:
+    found = {key: pod for pod in bench.pods() for key in (pod_key(pod),) if key in pods}
+    nodes = {key: pod["spec"]["nodeName"] for key, pod in found.items() if "nodeName" in pod["spec"]}
+    waiting = {key: _words(pod) for key, pod in found.items() if key not in nodes}
+    return Bindings(nodes, {key: words for key, words in waiting.items() if words})
+
+
+def _words(pod: Object) -> str:
+    conditions = pod["status"].get("conditions", [])
+    refused = (c for c in conditions if c["type"] == "PodScheduled" and c.get("reason") == "Unschedulable")
+    return next((str(c.get("message", "")) for c in refused), "")
