@@ -5,9 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from nodewright.domain.attach_limits import AttachLimits
 from nodewright.domain.claims import ClaimState
-from nodewright.domain.nodes import Node
-from nodewright.domain.pods import Owner, Pod, PodKey
+from nodewright.domain.host_ports import HostPort
+from nodewright.domain.nodes import NAME_FIELD, Node
+from nodewright.domain.pods import EBS_DRIVER, Owner, Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.rooms import pending_pods, rooms
 from nodewright.domain.snapshot import Room
@@ -117,6 +119,7 @@ def test_a_claim_without_a_node_has_the_room_it_was_planned_with() -> None:
     assert room == Room(
         name="c",
         labels={
+            "kubernetes.io/hostname": "c",
             "node.kubernetes.io/instance-type": "x.s",
             "topology.kubernetes.io/zone": "a",
             "karpenter.sh/capacity-type": "on-demand",
@@ -133,6 +136,7 @@ def test_a_claim_without_a_node_has_the_room_it_was_planned_with() -> None:
 
 def test_a_reserved_claim_has_room_for_what_it_was_planned_for() -> None:
     reserved = claim(
+        "c",
         state=ClaimState.RESERVED,
         instance_type="",
         zone="",
@@ -142,7 +146,39 @@ def test_a_reserved_claim_has_room_for_what_it_was_planned_for() -> None:
     room = only(rooms([], [reserved], [], [daemon_set()], NOW))
 
     assert room.available == resources(cpu="1", pods=2)
-    assert room.labels == {"karpenter.sh/nodepool": "default"}
+    assert room.labels == {"karpenter.sh/nodepool": "default", "kubernetes.io/hostname": "c"}
+
+
+def test_a_node_s_own_name_stands_among_its_labels_and_its_hostname_too() -> None:
+    named, plain = node("n", labels={"kubernetes.io/hostname": "h"}), node("m")
+    found = {room.name: room.labels for room in rooms([named, plain], [claim(node_name="m")], [], [], NOW)}
+
+    assert (found["n"]["kubernetes.io/hostname"], found["n"][NAME_FIELD]) == ("h", "n")
+    assert (found["m"]["kubernetes.io/hostname"], found["m"][NAME_FIELD]) == ("m", "m")
+
+
+def test_a_room_has_its_pods_those_on_their_way_out_included() -> None:
+    going = pod("going", node_name="n", phase="Running", terminating=True)
+    there = [pod("a", node_name="n"), going, daemon_pod("agent-x", "n", "agent"), pod("done", phase="Failed")]
+    room = only(rooms([node("n")], [], there, [], NOW))
+
+    assert [each.key.name for each in room.pods] == ["a", "going", "agent-x"]
+
+
+def test_ports_of_pods_and_of_daemon_sets_to_come_are_taken_once() -> None:
+    there = pod("a", node_name="n", host_ports=(HostPort(80), HostPort(443)))
+    agent = replace(daemon_set("agent"), host_ports=(HostPort(80), HostPort(9100)))
+    elsewhere = replace(daemon_set("other", terms=[requirements(("os", "In", "x"))]), host_ports=(HostPort(1),))
+    room = only(rooms([node("n")], [], [there], [agent, elsewhere], NOW))
+
+    assert room.host_ports == (HostPort(80), HostPort(443), HostPort(9100))
+
+
+def test_a_node_says_how_many_volumes_it_takes_and_its_type_until_then() -> None:
+    limits = AttachLimits({"n": {EBS_DRIVER: 20}, "m": {"other": 1}}, {("default", "x.s"): 25})
+    found = rooms([node("n"), node("m"), node("o")], [claim(node_name="m")], [], [], NOW, limits)
+
+    assert [room.attachable for room in found] == [{"other": 1, EBS_DRIVER: 25}, {EBS_DRIVER: 20}, {}]
 
 
 @pytest.mark.parametrize("known_as", [{"node_name": "n"}, {"instance_id": "i-n"}])

@@ -23,7 +23,9 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.retirement import Reason, Retirement
 from nodewright.domain.set_aside import ShapeAside
 from nodewright.domain.taints import Taint
+from nodewright.domain.topology import Namespaces
 from nodewright.domain.usage import NO_LIMITS
+from nodewright.domain.volumes import NO_STORAGE, Storage
 
 Duty = Literal["provision", "reconcile", "disrupt"]
 
@@ -74,13 +76,16 @@ class ClusterState:
     node_classes: tuple[NodeClass, ...]
     daemon_sets: tuple[DaemonSet, ...]
     warnings: tuple[ManifestWarning, ...] = ()
+    storage: Storage = NO_STORAGE
+    namespaces: Namespaces | None = field(default_factory=dict)
+    """None where they may not be listed."""
 
 
 class Cluster(Protocol):
     """One Kubernetes cluster."""
 
     def read(self) -> ClusterState:
-        """Nodes, pods, pools, classes and DaemonSets."""
+        """Nodes, pods, pools, classes, DaemonSets, volumes and namespaces."""
         ...
 
     def node_pools(self) -> tuple[NodePool, ...]:

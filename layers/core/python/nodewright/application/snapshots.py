@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from nodewright.application.ports import ClusterState
+from nodewright.domain.attach_limits import attach_limits
+from nodewright.domain.bystanders import bystanders
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.daemon_sets import with_live_requests
+from nodewright.domain.pods import Pod
 from nodewright.domain.rooms import displaced_pods, pending_pods, rooms
 from nodewright.domain.snapshot import PoolOptions, Snapshot
+from nodewright.domain.unknown_namespaces import without_namespaces
+from nodewright.domain.volumes import with_volumes
 
 
 def snapshot_of(
@@ -20,13 +26,23 @@ def snapshot_of(
     """Pods that wait or have to leave their nodes, rooms for them, and what can be bought."""
     names = {node.name for node in state.nodes}
     schedulers = connected.scheduler_names
+    pods = _pods(state)
+    displaced = displaced_pods(pods, schedulers, state.nodes, claims, now)
+    daemon_sets = with_live_requests(state.daemon_sets, pods)
+    limits = attach_limits(state.storage.attachable, claims, options)
+    taking = rooms(state.nodes, claims, pods, daemon_sets, now, limits)
     return Snapshot(
         now=now,
-        pods=(
-            *pending_pods(state.pods, schedulers, claims, names),
-            *displaced_pods(state.pods, schedulers, state.nodes, claims, now),
-        ),
-        rooms=rooms(state.nodes, claims, state.pods, state.daemon_sets, now),
+        pods=(*pending_pods(pods, schedulers, claims, names), *displaced),
+        rooms=taking,
         pools=options,
-        daemon_sets=state.daemon_sets,
+        daemon_sets=daemon_sets,
+        bystanders=bystanders(state.nodes, taking, pods, {pod.key for pod in displaced}),
+        namespaces=state.namespaces or {},
     )
+
+
+def _pods(state: ClusterState) -> tuple[Pod, ...]:
+    """With what their volumes and namespaces mean for them."""
+    pods = with_volumes(state.pods, state.storage)
+    return without_namespaces(pods) if state.namespaces is None else pods

@@ -144,3 +144,5 @@ class DaemonSet:
     labels: Mapping[str, str] = field(default_factory=dict)
     """Of its pods: rules between pods count them, too."""
     host_ports: tuple[HostPort, ...] = ()
+    generation: str = ""
+    """Of its template, which its pods have as a label; empty where it isn't known."""

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from nodewright.domain import nodes
+from nodewright.domain.attach_limits import NO_LIMITS, AttachLimits
 from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
+from nodewright.domain.host_ports import HostPort
 from nodewright.domain.nodes import Node
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.quantities import Resources
@@ -73,6 +75,7 @@ def rooms(
     bound_pods: Iterable[Pod],
     daemon_sets: Iterable[DaemonSet],
     now: datetime,
+    limits: AttachLimits = NO_LIMITS,
 ) -> tuple[Room, ...]:
     """Every node and claim pods may go to, sorted by name.
 
@@ -80,7 +83,7 @@ def rooms(
     that are gone, leaving or have been starting for too long. A node of ours whose claim doesn't know it yet is found
     by its instance, so it doesn't count twice.
     """
-    view = _View(bound_pods, tuple(daemon_sets))
+    view = _View(bound_pods, tuple(daemon_sets), limits)
     left = {claim.id: claim for claim in claims if claim.state is not ClaimState.GONE}
     by_name = {claim.node_name: claim.id for claim in left.values() if claim.node_name}
     by_instance = {claim.instance_id: claim.id for claim in left.values() if claim.instance_id}
@@ -92,31 +95,44 @@ def rooms(
     return tuple(sorted((room for room in found if room is not None), key=lambda room: room.name))
 
 
+def pods_by_node(bound_pods: Iterable[Pod]) -> dict[str, list[Pod]]:
+    """Those that have not finished."""
+    found: dict[str, list[Pod]] = {}
+    for pod in bound_pods:
+        if pod.node_name and not pod.is_terminal:
+            found.setdefault(pod.node_name, []).append(pod)
+    return found
+
+
+def labels_of(node: Node) -> dict[str, str]:
+    """A Node's labels, with what kubelet sets on each and what matchFields select by."""
+    return {nodes.HOSTNAME_LABEL: node.name, **node.labels, nodes.NAME_FIELD: node.name}
+
+
 class _View:
     """What bound pods and DaemonSets leave on each node."""
 
-    def __init__(self, bound_pods: Iterable[Pod], daemon_sets: tuple[DaemonSet, ...]) -> None:
-        self._pods: dict[str, list[Pod]] = {}
-        for pod in bound_pods:
-            if pod.node_name and not pod.is_terminal:
-                self._pods.setdefault(pod.node_name, []).append(pod)
+    def __init__(self, bound_pods: Iterable[Pod], daemon_sets: tuple[DaemonSet, ...], limits: AttachLimits) -> None:
+        self._pods = pods_by_node(bound_pods)
         self._daemon_sets = daemon_sets
+        self._limits = limits
 
     def of_node(self, node: Node, claim: NodeClaim | None, now: datetime) -> Room | None:
         """A node; one of ours counts as it was planned until it is initialized."""
         if node.unschedulable or node.terminating or (claim is not None and is_leaving(claim, now)):
             return None
         if claim is not None and _is_starting(claim, node, now):
-            return self._starting(claim, node.name, {**_planned_labels(claim), **node.labels}, now)
+            return self._starting(claim, node.name, {**_planned_labels(claim), **labels_of(node)}, now)
         if not node.ready:
             return None
-        return self._room(node.name, node.labels, node.taints, node.allocatable, claim)
+        return self._room(node.name, labels_of(node), node.taints, node.allocatable, claim)
 
     def of_claim(self, claim: NodeClaim, now: datetime) -> Room | None:
         """A claim without a node: one that had one has lost it, and what to do is for reconcile to find out."""
         if not claim.state.precedes(ClaimState.INITIALIZED) or is_leaving(claim, now):
             return None
-        return self._starting(claim, claim.id, _planned_labels(claim), now)
+        labels = {nodes.HOSTNAME_LABEL: claim.id, **_planned_labels(claim)}
+        return self._starting(claim, claim.id, labels, now)
 
     def _starting(self, claim: NodeClaim, name: str, labels: Mapping[str, str], now: datetime) -> Room | None:
         if now - claim.created > STARTUP_PATIENCE:
@@ -132,7 +148,9 @@ class _View:
         claim: NodeClaim | None,
     ) -> Room:
         pods = self._pods.get(name, [])
-        used = sum((pod.requests for pod in pods), self._daemons_to_come(labels, taints, pods))
+        coming = self._daemons_to_come(labels, taints, pods)
+        takers: tuple[Pod | DaemonSet, ...] = (*pods, *coming)
+        used = sum((each.requests for each in takers), Resources())
         planned_for = claim.requests if claim is not None and not allocatable else Resources()
         return Room(
             name=name,
@@ -143,9 +161,14 @@ class _View:
             initialized=claim is None or not claim.state.precedes(ClaimState.INITIALIZED),
             pool=claim.pool if claim is not None else labels.get(nodes.NODE_POOL_LABEL, ""),
             nominated=claim.nominated_pods if claim is not None else (),
+            pods=tuple(pods),
+            host_ports=_host_ports(takers),
+            attachable=self._limits.of(name, claim),
         )
 
-    def _daemons_to_come(self, labels: Mapping[str, str], taints: tuple[Taint, ...], pods: Iterable[Pod]) -> Resources:
+    def _daemons_to_come(
+        self, labels: Mapping[str, str], taints: tuple[Taint, ...], pods: Iterable[Pod]
+    ) -> tuple[DaemonSet, ...]:
         there = {
             PodKey(pod.key.namespace, pod.owner.name)
             for pod in pods
@@ -153,8 +176,11 @@ class _View:
         }
         # A DaemonSet may wait for the label that we put on last (KC#2161).
         final = {**labels, nodes.REGISTERED_LABEL: "true", nodes.INITIALIZED_LABEL: "true"}
-        coming = (each for each in self._daemon_sets if each.key not in there and _runs_on(each, final, taints))
-        return sum((each.requests for each in coming), Resources())
+        return tuple(each for each in self._daemon_sets if each.key not in there and _runs_on(each, final, taints))
+
+
+def _host_ports(takers: Iterable[Pod | DaemonSet]) -> tuple[HostPort, ...]:
+    return tuple(sorted({port for each in takers for port in each.host_ports}))
 
 
 def _is_starting(claim: NodeClaim, node: Node, now: datetime) -> bool:
