@@ -1,6 +1,6 @@
 """What would be launched for a cluster that is known from its manifests alone: nothing is asked, nothing is bought."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
@@ -12,9 +12,9 @@ from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.limits import tightest
-from nodewright.domain.nodes import Node
 from nodewright.domain.plans import Plan
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling import Budget, solve
@@ -57,11 +57,18 @@ class PlanManifests:
     catalogue: Catalogue
     resolver: NodeClassResolver
 
-    def __call__(self, state: ClusterState, kubernetes: str, now: datetime, budget: Budget = Budget()) -> Planned:  # noqa: B008
+    def __call__(
+        self,
+        state: ClusterState,
+        claims: Sequence[NodeClaim],
+        kubernetes: str,
+        now: datetime,
+        budget: Budget = Budget(),  # noqa: B008
+    ) -> Planned:
         """Plan; `kubernetes` is the version as in `1.37`, empty where nothing says it."""
         cluster = _cluster(kubernetes)
         types, warnings = self._types(state, cluster)
-        snapshot = snapshot_of(cluster, state, (), tuple(_options(state, types, cluster)), now)
+        snapshot = snapshot_of(cluster, state, claims, tuple(_options(state, claims, types, cluster)), now)
         plan = solve(snapshot, budget)
         told = (*state.warnings, *warnings, *_left_alone(state, cluster), *self.catalogue.remark(plan))
         return Planned(plan, snapshot, tuple(dict.fromkeys(told)))
@@ -100,9 +107,12 @@ def _cluster(kubernetes: str) -> ConnectedCluster:
 
 
 def _options(
-    state: ClusterState, types: Mapping[str, tuple[InstanceType, ...]], cluster: ConnectedCluster
+    state: ClusterState,
+    claims: Sequence[NodeClaim],
+    types: Mapping[str, tuple[InstanceType, ...]],
+    cluster: ConnectedCluster,
 ) -> Iterator[PoolOptions]:
-    usage = added(_usage(state, types))
+    usage = added(_usage(state, claims, types))
     for pool in state.pools:
         if pool.terminating:
             continue
@@ -111,19 +121,24 @@ def _options(
         yield PoolOptions(pool, types.get(pool.node_class, ()), remaining)
 
 
-def _usage(state: ClusterState, types: Mapping[str, tuple[InstanceType, ...]]) -> Iterator[Mapping[str, Resources]]:
-    """What the nodes of each pool count towards its limits."""
+def _usage(
+    state: ClusterState, claims: Sequence[NodeClaim], types: Mapping[str, tuple[InstanceType, ...]]
+) -> Iterator[Mapping[str, Resources]]:
+    """What the nodes of each pool count towards its limits, those on their way too."""
     classes = {pool.name: pool.node_class for pool in state.pools}
-    for node in state.nodes:
-        pool = node.labels.get(nodes.NODE_POOL_LABEL) or node.labels.get(nodes.PROVISIONER_LABEL, "")
+    there = {node.name for node in state.nodes} | {node.instance_id for node in state.nodes}
+    coming = (claim for claim in claims if claim.node_name not in there and claim.instance_id not in there)
+    sizes = [(node.labels, node.capacity) for node in state.nodes] + [(c.labels, c.capacity) for c in coming]
+    for labels, capacity in sizes:
+        pool = labels.get(nodes.NODE_POOL_LABEL) or labels.get(nodes.PROVISIONER_LABEL, "")
         if pool in classes:
-            yield {pool: node_usage(node.capacity, _price(node, types.get(classes[pool], ())))}
+            yield {pool: node_usage(capacity, _price(labels, types.get(classes[pool], ())))}
 
 
-def _price(node: Node, types: Iterable[InstanceType]) -> int:
+def _price(labels: Mapping[str, str], types: Iterable[InstanceType]) -> int:
     """By the catalogue; nothing where it doesn't know the node's offering."""
-    wanted = (node.labels.get(nodes.ZONE_LABEL), node.labels.get(nodes.CAPACITY_TYPE_LABEL))
-    name = node.labels.get(nodes.INSTANCE_TYPE_LABEL)
+    wanted = (labels.get(nodes.ZONE_LABEL), labels.get(nodes.CAPACITY_TYPE_LABEL))
+    name = labels.get(nodes.INSTANCE_TYPE_LABEL)
     offerings = (o for each in types if each.name == name for o in each.offerings)
     return next((o.price for o in offerings if (o.zone, o.capacity_type) == wanted), 0)
 

@@ -1,13 +1,196 @@
-"""A plan for people."""
+"""A plan for people: what is launched and at what price, what goes to nodes that are there, what waits and why."""
 
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from nodewright.application.plan import Planned
 from nodewright.domain.money import show_usd
+from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.pods import Pod, PodKey
+
+HOURS_A_MONTH: Final = 730
+MOST_NAMES: Final = 4
+"""Workloads of a row that are named; of the others their number is told."""
 
 
 def show_plan(planned: Planned, console: Console) -> None:
-    """What is launched, what goes where, what waits and why."""
-    plan = planned.plan
-    for launch in plan.launches:
-        console.print(f"{len(launch.nodes)} × {launch.instance_types[0]} {show_usd(launch.price)}")
+    """Print it; reasons and warnings are never cut, and lines are not broken where nobody looks at a terminal."""
+    page = _Page(console, _Workloads(planned.snapshot.pods))
+    page.summary(planned)
+    page.launches(planned.plan)
+    page.nominations(planned.plan)
+    page.waiting(planned.plan)
+    page.warnings(planned)
+
+
+class _Workloads:
+    """Pods by what they belong to: `3 web` says more than three names."""
+
+    def __init__(self, pods: Iterable[Pod]) -> None:
+        self._names = {pod.key: pod.owner.name if pod.owner else _NUMBER.sub("", pod.key.name) for pod in pods}
+        self._one_namespace = len({key.namespace for key in self._names}) == 1
+
+    def shown(self, keys: Iterable[PodKey]) -> str:
+        """`3 web, 1 api`; with namespaces where there are several."""
+        counted = Counter(self._name(key) for key in keys)
+        ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        named = ranked if len(ranked) <= MOST_NAMES + 1 else ranked[:MOST_NAMES]
+        parts = [f"{count} {name}" for name, count in named]
+        if rest := ranked[len(named) :]:
+            parts.append(f"{sum(count for _, count in rest)} of {len(rest)} other workloads")
+        return ", ".join(parts)
+
+    def _name(self, key: PodKey) -> str:
+        name = self._names.get(key, key.name)
+        return name if self._one_namespace else f"{key.namespace}/{name}"
+
+
+_NUMBER: Final = re.compile(r"-[0-9]+$")
+
+
+class _Page:
+    """The parts of what is shown, one below the other."""
+
+    def __init__(self, console: Console, workloads: _Workloads) -> None:
+        self._console = console
+        self._workloads = workloads
+
+    def summary(self, planned: Planned) -> None:
+        """One line for whoever reads no more."""
+        plan = planned.plan
+        count = sum(len(launch.nodes) for launch in plan.launches)
+        placed = sum(len(each.pods) for each in plan.nominations)
+        line = Text()
+        if count:
+            line.append(f"{_count(count, 'node')} to launch for {show_usd(plan.cost)} USD/h", style="bold green")
+            line.append(f", about {plan.cost * HOURS_A_MONTH / 10**9:,.2f} USD a month")
+        else:
+            line.append("No node to launch", style="bold green")
+        if placed:
+            line.append(f"; {_count(placed, 'pod')} fit on nodes that are there")
+        if plan.unschedulable:
+            line.append(f"; {_count(len(plan.unschedulable), 'pod')} can't be placed", style="bold red")
+        if not planned.snapshot.pods:
+            line.append(": no pod of the input waits for one")
+        self._print(line)
+        if bound := _bound(plan):
+            self._print(Text(bound, style="dim"))
+
+    def launches(self, plan: Plan) -> None:
+        """Rows of one price, whatever their pods."""
+        if not plan.launches:
+            return
+        table = _table("nodes", "type", "pool", "zones", "USD/h each", "pods")
+        table.columns[0].justify = table.columns[4].justify = "right"
+        for same in _alike(plan.launches):
+            launch = same[0]
+            keys = [key for each in same for pods in each.nodes for key in pods]
+            table.add_row(
+                str(sum(len(each.nodes) for each in same)),
+                Text.assemble((launch.instance_types[0], "bold"), f" {launch.capacity_type}{_choice(same)}"),
+                launch.pool,
+                _zones(launch.zones),
+                show_usd(launch.price),
+                self._workloads.shown(keys),
+            )
+        self._section("Launch", table)
+
+    def nominations(self, plan: Plan) -> None:
+        """What needs no new node."""
+        if plan.nominations:
+            table = _table("node", "pods")
+            for each in plan.nominations:
+                table.add_row(each.node, self._workloads.shown(each.pods))
+            self._section("Goes to nodes that are there", table)
+
+    def waiting(self, plan: Plan) -> None:
+        """Pods by reason."""
+        groups: defaultdict[tuple[str, str], list[PodKey]] = defaultdict(list)
+        for each in plan.unschedulable:
+            groups[each.reason, each.message].append(each.pod)
+        if groups:
+            self._title("Waits")
+        for (reason, message), keys in groups.items():
+            self._entry(Text.assemble((self._workloads.shown(keys), "bold"), ": ", (reason, "red")), message)
+
+    def warnings(self, planned: Planned) -> None:
+        """Objects that are told the same, together."""
+        groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for warning in planned.warnings:
+            groups[warning.path, warning.message].append(warning.object)
+        if groups:
+            self._title("Warnings")
+        for (path, message), objects in groups.items():
+            shown = ", ".join(objects[:MOST_NAMES])
+            more = f" and {len(objects) - MOST_NAMES} more" if len(objects) > MOST_NAMES else ""
+            self._entry(Text.assemble((shown, "bold"), more, f" {path}" if path else "", style="yellow"), message)
+
+    def _section(self, title: str, table: Table) -> None:
+        self._title(title)
+        self._console.print(table)
+
+    def _title(self, title: str) -> None:
+        self._console.print()
+        self._print(Text(title, style="bold underline"))
+
+    def _entry(self, head: Text, message: str) -> None:
+        if self._console.is_terminal:
+            self._console.print(Padding(head, (0, 0, 0, 2)), Padding(Text(message), (0, 0, 0, 6)), sep="")
+        else:
+            self._print(Text.assemble("  ", head, ": ", message))
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=not self._console.is_terminal)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _bound(plan: Plan) -> str:
+    if plan.bound is None or not plan.cost:
+        return ""
+    if plan.bound >= plan.cost:
+        return "No plan for these pods costs less."
+    gap = (plan.cost - plan.bound) * 100 / plan.cost
+    return f"No plan for these pods can cost less than {show_usd(plan.bound)}: at most {gap:.1f} % could be saved."
+
+
+def _alike(launches: Sequence[Launch]) -> Iterator[list[Launch]]:
+    """Launches of one pool, type, price and place, in the order of the plan."""
+    groups: defaultdict[tuple[object, ...], list[Launch]] = defaultdict(list)
+    for each in launches:
+        groups[each.pool, each.capacity_type, each.instance_types[0], each.price, each.zones].append(each)
+    return iter(groups.values())
+
+
+def _choice(launches: Sequence[Launch]) -> str:
+    """How many other types any of the nodes may become."""
+    others = len({name for each in launches for name in each.instance_types}) - 1
+    return f"\nor {others} others" if others > 1 else "\nor one other" if others else ""
+
+
+def _zones(zones: Sequence[str]) -> str:
+    """`us-east-1a b c`: the region once."""
+    region = _REGION.match(zones[0]) if zones else None
+    if region is None or not all(zone.startswith(region[0]) for zone in zones):
+        return " ".join(zones)
+    return region[0] + " ".join(zone.removeprefix(region[0]) for zone in zones)
+
+
+_REGION: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

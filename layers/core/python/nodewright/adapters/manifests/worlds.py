@@ -10,11 +10,13 @@ from nodewright.adapters.manifests.admission import Priorities, admit_node
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
 from nodewright.adapters.manifests.files import unfolded
+from nodewright.adapters.manifests.node_claims import claims_of_nodes, read_node_claims
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
 from nodewright.adapters.manifests.workloads import WORKLOADS, LivePods, WorkloadError, controller, grow
 from nodewright.application.ports import ClusterState, ManifestWarning
+from nodewright.domain.claims import NodeClaim
 from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
 
 Object = Mapping[str, object]
@@ -25,6 +27,8 @@ class World:
     """What the manifests come to."""
 
     state: ClusterState
+    claims: tuple[NodeClaim, ...]
+    """Nodes on their way in or out."""
     kubernetes: str
     """`1.37`, as the newest of its nodes runs; empty where there are none."""
     names_pools: bool
@@ -51,8 +55,6 @@ _GROUPS: Final = {
 }
 _KNOWN: Final = frozenset({"Node", "Pod", "DaemonSet", "PriorityClass", *WORKLOADS, *_GROUPS})
 _WITHOUT_NAMESPACE: Final = frozenset({"Node", "PriorityClass", *_GROUPS}) - {"Job"}
-#: Karpenter's own record of its nodes, which are read from Nodes.
-_RECORDS: Final = frozenset({"NodeClaim", "Machine"})
 
 
 @dataclass(slots=True)
@@ -108,6 +110,8 @@ def _read(objects: _Objects) -> World:
     configuration = _with_classes(
         read_configuration(objects.of("NodePool", "Provisioner"), objects.of("EC2NodeClass", "AWSNodeTemplate"))
     )
+    claims = read_node_claims(_listed(objects.of("NodeClaim", "Machine")), NodeAmounts())
+    unnamed = tuple(claims_of_nodes(nodes.items, claims.items, configuration.pools))
     state = ClusterState(
         nodes=nodes.items,
         pods=read.items,
@@ -120,10 +124,16 @@ def _read(objects: _Objects) -> World:
             *read.warnings,
             *nodes.warnings,
             *daemon_sets.warnings,
+            *claims.warnings,
             *configuration.warnings,
         ),
     )
-    return World(state, _kubernetes(objects.of("Node")), bool(objects.of("NodePool", "Provisioner")))
+    return World(
+        state=state,
+        claims=(*claims.items, *unnamed),
+        kubernetes=_kubernetes(objects.of("Node")),
+        names_pools=bool(objects.of("NodePool", "Provisioner")),
+    )
 
 
 def _pods(objects: _Objects) -> tuple[list[Object], list[ManifestWarning]]:
