@@ -480,6 +480,18 @@ def v1alpha1_class() -> Table:
         Row("spec.amiSelector", {"aws::name": "mine-*"}, "node_class.ami_terms", (SelectorTerm(name="mine-*"),)),
         Row("spec.amiSelector", {"aws-ids": "ami-1"}, "node_class.ami_terms", (SelectorTerm(id="ami-1"),)),
         refused("spec.amiSelector", {"aws::owners": "self"}, "alone would take any"),
+        Row(
+            "spec.amiSelector",
+            {"aws::owners": "self", "aws::name": "a", "team": "b"},
+            "node_class.ami_terms",
+            (SelectorTerm(name="a", owner="self", tags={"team": "b"}),),
+        ),
+        Row(
+            "spec.blockDeviceMappings[].ebs.volumeSize",
+            [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": 50}}],
+            "node_class.block_devices",
+            (BlockDevice("/dev/xvda", volume_size_gib=50),),
+        ),
         Row("spec.subnetSelector", {"b": "1,2"}, "node_class.subnet_terms", either),
         warned("spec.subnetSelector", {"aws-ids": "subnet-1,subnet-2"}, "team is ignored"),
         Row(

@@ -34,8 +34,8 @@ def read_configuration(
     pools: Iterable[Mapping[str, object]], node_classes: Iterable[Mapping[str, object]]
 ) -> Configuration:
     """NodePools and Provisioners, EC2NodeClasses and AWSNodeTemplates of any generation, as JSON."""
-    current_pools, outdated_pools = _newest(pools, is_provisioner, ("NodePool", "Provisioner"))
-    current_classes, outdated_classes = _newest(node_classes, is_node_template, ("EC2NodeClass", "AWSNodeTemplate"))
+    current_pools, outdated_pools = pools_that_count(pools)
+    current_classes, outdated_classes = classes_that_count(node_classes)
     pool_readings = [read_provisioner(raw) if is_provisioner(raw) else read_pool(raw) for raw in current_pools]
     class_readings = [_read_class(raw) for raw in current_classes]
     every: list[PoolReading | NodeClassReading] = [*pool_readings, *class_readings]
@@ -44,6 +44,18 @@ def read_configuration(
         [reading.node_class for reading in every if reading.node_class is not None],
         (*outdated_pools, *outdated_classes, *itertools.chain.from_iterable(reading.warnings for reading in every)),
     )
+
+
+def pools_that_count(raws: Iterable[Mapping[str, object]]) -> tuple[list[Mapping[str, object]], list[ManifestWarning]]:
+    """Without those that another manifest of their name supersedes, and what is said of these."""
+    return _newest(raws, is_provisioner, ("NodePool", "Provisioner"))
+
+
+def classes_that_count(
+    raws: Iterable[Mapping[str, object]],
+) -> tuple[list[Mapping[str, object]], list[ManifestWarning]]:
+    """The same of classes."""
+    return _newest(raws, is_node_template, ("EC2NodeClass", "AWSNodeTemplate"))
 
 
 def _read_class(raw: Mapping[str, object]) -> NodeClassReading:

@@ -29,8 +29,8 @@ from nodewright.domain.pools import NodePool
 
 _CLASS_GROUP = "karpenter.k8s.aws"
 _CLASS_KIND = "EC2NodeClass"
-# Where Karpenter's own migration to v1 parked the kubelet settings of a pool.
-_PARKED_KUBELET = "compatibility.karpenter.sh/v1beta1-kubelet-conversion"
+#: Where Karpenter's own migration to v1 parked the kubelet settings of a pool.
+PARKED_KUBELET = "compatibility.karpenter.sh/v1beta1-kubelet-conversion"
 
 
 def read_pool(raw: Mapping[str, object]) -> PoolReading:
@@ -117,11 +117,11 @@ def _check_replicas(spec: Fields) -> None:
 def _kubelet(node: Fields, annotations: Mapping[str, str], report: Report) -> Kubelet | None:
     if "kubelet" in node:
         return read_kubelet(node.child("kubelet"))
-    return _parked_kubelet(annotations[_PARKED_KUBELET], report) if _PARKED_KUBELET in annotations else None
+    return _parked_kubelet(annotations[PARKED_KUBELET], report) if PARKED_KUBELET in annotations else None
 
 
 def _parked_kubelet(text: str, report: Report) -> Kubelet | None:
-    path = f"metadata.annotations.{_PARKED_KUBELET}"
+    path = f"metadata.annotations.{PARKED_KUBELET}"
     try:
         raw: object = msgspec.json.decode(text)
     except msgspec.DecodeError as error:

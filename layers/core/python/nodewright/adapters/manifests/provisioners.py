@@ -1,6 +1,7 @@
 """Provisioners of v1alpha5 (karpenter-behaviour §3.3)."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -25,21 +26,19 @@ from nodewright.domain import nodes
 from nodewright.domain.labels import AWS_DOMAIN
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.pools import ConsolidationPolicy, DisruptionBudget, NodePool
-from nodewright.domain.requirements import Requirement, Requirements
+from nodewright.domain.requirements import Operator, Requirement, Requirements
 
 _CLASS_KINDS = frozenset({"", "AWSNodeTemplate", "EC2NodeClass"})
+Entry = tuple[str, Operator, tuple[str, ...]]
 # Karpenter's admission webhook wrote these into every Provisioner that says nothing of the key.
-_DEFAULTS = (
-    Requirement.of(nodes.OS_LABEL, "In", ("linux",)),
-    Requirement.of(nodes.ARCH_LABEL, "In", ("amd64",)),
-    Requirement.of(nodes.CAPACITY_TYPE_LABEL, "In", ("on-demand",)),
+_DEFAULTS: tuple[Entry, ...] = (
+    (nodes.OS_LABEL, "In", ("linux",)),
+    (nodes.ARCH_LABEL, "In", ("amd64",)),
+    (nodes.CAPACITY_TYPE_LABEL, "In", ("on-demand",)),
 )
 _CATEGORY, _GENERATION = f"{AWS_DOMAIN}/instance-category", f"{AWS_DOMAIN}/instance-generation"
 _TYPE_KEYS = frozenset({nodes.INSTANCE_TYPE_LABEL, f"{AWS_DOMAIN}/instance-family", _CATEGORY, _GENERATION})
-_DEFAULT_TYPES = (
-    Requirement.of(_CATEGORY, "In", ("c", "m", "r")),
-    Requirement.of(_GENERATION, "Gt", ("2",)),
-)
+_DEFAULT_TYPES: tuple[Entry, ...] = ((_CATEGORY, "In", ("c", "m", "r")), (_GENERATION, "Gt", ("2",)))
 # A node of a Provisioner wasn't replaced because its Provisioner changed. Other budgets didn't exist;
 # Karpenter's default of later comes nearest to its one node at a time.
 _BUDGETS = (DisruptionBudget(), DisruptionBudget("0", reasons=("Drifted",)))
@@ -76,6 +75,13 @@ def read_provisioner(raw: Mapping[str, object]) -> PoolReading:
     return PoolReading(pool, kubelet, tuple(report.warnings), written_in)
 
 
+def implied_requirements(asked: Collection[str]) -> Iterator[Entry]:
+    """(key, operator, values) of what the webhook would have added, given the keys of requirements and labels."""
+    yield from (entry for entry in _DEFAULTS if entry[0] not in asked)
+    if _TYPE_KEYS.isdisjoint(asked):
+        yield from _DEFAULT_TYPES
+
+
 def _with_nodes(pool: NodePool, spec: Fields) -> NodePool:
     """The pool with what its nodes are and carry, and the hash of the latter."""
     labels = read_labels(spec, "labels")
@@ -84,20 +90,13 @@ def _with_nodes(pool: NodePool, spec: Fields) -> NodePool:
     asked = join_requirements(read_requirements(spec, "requirements"), labels, spec, "requirements")
     full = replace(
         pool,
-        requirements=Requirements((*asked.values(), *_defaults(asked))),
+        requirements=Requirements((*asked.values(), *itertools.starmap(Requirement.of, implied_requirements(asked)))),
         labels=labels,
         annotations=spec.pairs("annotations"),
         taints=taints,
         startup_taints=startup_taints,
     )
     return replace(full, hash=static_hash(full))
-
-
-def _defaults(asked: Requirements) -> Iterator[Requirement]:
-    """What the webhook would have added."""
-    yield from (default for default in _DEFAULTS if default.key not in asked)
-    if _TYPE_KEYS.isdisjoint(asked):
-        yield from _DEFAULT_TYPES
 
 
 def _written_in(spec: Fields, name: str, source: str) -> NodeClass | None:

@@ -1,0 +1,1 @@
+"""Manifests of any generation written as v1 (karpenter-behaviour §3)."""
