@@ -90,6 +90,10 @@ class Bench:
                 where = (claim["metadata"]["name"], patch, claim["metadata"]["namespace"])
                 self._client.patch("v1", "PersistentVolumeClaim", *where)
 
+    def left(self) -> list[Object]:
+        """What is there of a cluster."""
+        return [found for api_version, kind in _SWEPT for found in self._client.objects(api_version, kind)]
+
     def sweep(self) -> None:
         """Delete whatever a cluster left; the next one finds nothing of it."""
         for api_version, kind in _SWEPT:

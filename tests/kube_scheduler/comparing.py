@@ -1,7 +1,7 @@
 """A plan put before the real kube-scheduler: what we would buy is there, and it binds as it likes."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,7 +10,7 @@ from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.scheduling import solve
-from nodewright.domain.snapshot import PoolOptions
+from nodewright.domain.snapshot import PoolOptions, Snapshot
 from sandbox.controlplane.client import Object
 from tests.builders import NOW
 from tests.kube_scheduler.bench import GATE, Bench
@@ -72,14 +72,18 @@ class Outcome:
             yield f"  {pod} is bound to {nodes[pod]}; planned for {planned[pod]}"
 
 
-def compare(bench: Bench, cluster: GeneratedCluster) -> Outcome:
+#: Production's `solve`, or a wrong one that has to be found.
+Planner = Callable[[Snapshot], Plan]
+
+
+def compare(bench: Bench, cluster: GeneratedCluster, planner: Planner = solve) -> Outcome:
     """Create it, plan it, buy what was planned, and let kube-scheduler bind in shuffled order."""
     chance = random.Random(cluster.seed)
     pods = [pod_key(pod) for pod in cluster.pending]
     chance.shuffle(pods)
     try:
         _create(bench, cluster)
-        plan, pools = _plan(bench, cluster)
+        plan, pools = _plan(bench, cluster, planner)
         bought = buy(chance, cluster, plan, pools)
         install(bench, cluster, bought.nodes)
         bench.nominate(bought.planned)
@@ -104,12 +108,12 @@ def _held_back(pod: Object) -> Object:
     return {**pod, "spec": {**pod["spec"], "schedulingGates": [{"name": GATE}]}}
 
 
-def _plan(bench: Bench, cluster: GeneratedCluster) -> tuple[Plan, Mapping[str, NodePool]]:
+def _plan(bench: Bench, cluster: GeneratedCluster, planner: Planner) -> tuple[Plan, Mapping[str, NodePool]]:
     """What production reads, makes a snapshot of and solves; only the catalogue is ours."""
     state = bench.cluster.read()
     if state.warnings:
         raise AssertionError(f"seed {cluster.seed}: {state.warnings}")
     state = replace(state, pods=tuple(replace(pod, gated=False) for pod in state.pods))
     options = tuple(PoolOptions(pool, cluster.types, pool.limits) for pool in state.pools)
-    plan = solve(snapshot_of(bench.connected, state, (), options, NOW))
+    plan = planner(snapshot_of(bench.connected, state, (), options, NOW))
     return plan, {pool.name: pool for pool in state.pools}
