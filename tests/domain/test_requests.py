@@ -39,3 +39,26 @@ def test_a_pod_takes_the_larger_of_start_up_and_running(
 
 def test_a_pod_without_requests_still_takes_a_place() -> None:
     assert effective_requests([ContainerRequests("app", NONE)], [], NONE, NONE) == Resources({"pods": 1})
+
+
+@pytest.mark.parametrize(
+    ("pod_level", "pod_limits", "cpu", "hugepages"),
+    [
+        pytest.param({}, {"cpu": "2"}, "500m", "4Mi", id="containers say more than a pod-level limit"),
+        pytest.param({}, {"hugepages-2Mi": "8Mi"}, "500m", "8Mi", id="but not of huge pages"),
+        pytest.param({"cpu": "3"}, {"cpu": "4"}, "3", "4Mi", id="a pod-level request is larger than its limit's word"),
+        pytest.param({"example.com/fpga": "3"}, {}, "500m", "4Mi", id="no other resources have a pod level"),
+    ],
+)
+def test_a_pod_level_limit_stands_in_where_nobody_requests_any(
+    pod_level: dict[str, str], pod_limits: dict[str, str], cpu: str, hugepages: str
+) -> None:
+    app = ContainerRequests("app", Resources.parse({"cpu": "500m", "hugepages-2Mi": "4Mi"}))
+    taken = effective_requests([app], [], NONE, Resources.parse(pod_level), Resources.parse(pod_limits))
+    assert taken == Resources.parse({"cpu": cpu, "hugepages-2Mi": hugepages, "pods": 1})
+
+
+def test_a_pod_level_limit_of_what_no_container_requests_counts() -> None:
+    limits = Resources.parse({"memory": "1Gi"})
+    taken = effective_requests([ContainerRequests("app", Resources.parse({"cpu": "1"}))], [], NONE, NONE, limits)
+    assert taken == Resources.parse({"cpu": "1", "memory": "1Gi", "pods": 1})

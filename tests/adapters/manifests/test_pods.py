@@ -115,6 +115,67 @@ def test_limits_stand_in_for_missing_requests() -> None:
     assert dict(read.requests) == {"cpu": 100, "memory": 2**29, "pods": 1}
 
 
+def test_extended_resources_may_be_given_as_limits_only() -> None:
+    read = read_pod(pod(containers=[{"resources": {"limits": {"nvidia.com/gpu": 1}}}]))
+    assert dict(read.requests) == {"nvidia.com/gpu": 1, "pods": 1}
+
+
+def resized(spec_cpu: str, status: Json, *conditions: Json, node: str = "n") -> int:
+    """Millicores that a running pod of one container takes while it is being resized."""
+    containers = [{"name": "app", "resources": {"requests": {"cpu": spec_cpu}}}]
+    statuses = [{"name": "other"}, {"name": "app", **status}]
+    raw = pod(
+        containers=containers, status={"containerStatuses": statuses, "conditions": list(conditions)}, nodeName=node
+    )
+    return read_pod(raw).requests.get("cpu")
+
+
+def test_while_a_pod_is_resized_the_largest_of_wanted_granted_and_in_force_counts() -> None:
+    """KEP-1287."""
+
+    def given(in_force: str, granted: str) -> Json:
+        return {"resources": {"requests": {"cpu": in_force}}, "allocatedResources": {"cpu": granted}}
+
+    assert resized("2", given("1", "1")) == 2000
+    assert resized("1", given("2", "1")) == 2000
+    assert resized("1", given("1", "3")) == 3000
+    assert resized("2", given("1", "1"), {"type": "PodResizePending", "reason": "Deferred"}) == 2000
+    assert resized("9", given("1", "2"), {"type": "PodResizePending", "reason": "Infeasible"}) == 2000
+
+
+def test_what_was_never_given_does_not_count() -> None:
+    stale: Json = {"resources": {"requests": {"cpu": "3"}}}
+    assert resized("1", {"resources": {}, "allocatedResources": {"cpu": "3"}}) == 1000
+    assert resized("1", stale, node="") == 1000
+
+
+def test_a_pod_s_own_level_is_resized_alike() -> None:
+    status = {"resources": {"requests": {"cpu": "3"}}, "allocatedResources": {"cpu": "2"}}
+    own = {"requests": {"cpu": "1"}}
+    assert read_pod(pod(nodeName="n", resources=own, status=status)).requests.get("cpu") == 3000
+    infeasible = {"type": "PodResizePending", "reason": "Infeasible"}
+    larger = {"requests": {"cpu": "8"}}
+    read = read_pod(pod(nodeName="n", resources=larger, status={**status, "conditions": [infeasible]}))
+    assert read.requests.get("cpu") == 3000
+
+
+@pytest.mark.parametrize(
+    ("amount", "says"),
+    [
+        ("-1", "it is negative; ask for 0 or more"),
+        ("1e30", "no node has so much"),
+        ("1e999", "out of range"),
+        (True, "is not a quantity"),
+    ],
+)
+def test_an_amount_no_node_can_have_is_a_problem_and_counts_as_none(amount: object, says: str) -> None:
+    read = read_pod(pod(containers=[container({"cpu": "1", "memory": amount})]))
+    (problem,) = read.problems
+    assert problem.startswith("spec.containers[0].resources.requests: memory: ")
+    assert says in problem
+    assert dict(read.requests) == {"cpu": 1000, "pods": 1}
+
+
 def test_sidecars_run_beside_later_init_containers() -> None:
     ship = container({"cpu": "200m", "memory": "128Mi"}, restartPolicy="Always")
     migrate = container({"cpu": "900m", "memory": "256Mi"})

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from nodewright.domain.quantities import PODS, Resources
+from nodewright.domain.quantities import CPU, MEMORY, PODS, Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +22,32 @@ def effective_requests(
     init_containers: Iterable[ContainerRequests],
     overhead: Resources,
     pod_level: Resources,
+    pod_limits: Resources = Resources(),
 ) -> Resources:
     """What the scheduler counts: the larger of start-up's peak and what runs afterwards.
 
-    Pod-level requests replace the computed amount of the resources they name; overhead comes on
-    top of either. One of `pods` is added.
+    Pod-level requests replace the computed amount of the resources they name; a pod-level limit stands in
+    where neither they nor a container requests any. Overhead comes on top of either. One of `pods` is added.
     """
     peak, sidecars = _start_up(init_containers)
     running = sum((container.requests for container in containers), sidecars)
-    computed = dict(running.maximum(peak)) | dict(pod_level)
-    return Resources(computed) + overhead + _ONE_POD
+    computed = running.maximum(peak)
+    limits = {name: amount for name, amount in pod_limits.items() if _is_huge(name) or name not in computed}
+    stated = {name: amount for name, amount in {**limits, **pod_level}.items() if _has_pod_level(name)}
+    return Resources({**computed, **stated}) + overhead + _ONE_POD
 
 
 _ONE_POD: Final = Resources({PODS: 1})
+
+
+def _has_pod_level(resource: str) -> bool:
+    """Kubernetes knows of no others (KEP-2837)."""
+    return resource in {CPU, MEMORY} or _is_huge(resource)
+
+
+def _is_huge(resource: str) -> bool:
+    """Huge pages can't be overcommitted: a limit is a request."""
+    return resource.startswith("hugepages-")
 
 
 def _start_up(init_containers: Iterable[ContainerRequests]) -> tuple[Resources, Resources]:

@@ -2,16 +2,30 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 import msgspec
 
 from nodewright.adapters.manifests.objects import Page, RawObject, read_object, read_page
+from nodewright.adapters.manifests.pod_requests import NO_AMOUNTS, Amounts
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.raw_specs import RawPodSpec
 from nodewright.domain.pods import DaemonSet, PodKey
 
+ContainerDefaults = Mapping[str, Amounts]
+"""Requests of containers that say nothing, by namespace (LimitRanges)."""
+NO_DEFAULTS: Final[ContainerDefaults] = {}
+
+#: Its controller gives it to its pods as a label.
+_GENERATION: Final = "deprecated.daemonset.template.generation"
+
+
+class _TemplateMetadata(msgspec.Struct):
+    labels: dict[str, str] | None = None
+
 
 class _Template(msgspec.Struct):
+    metadata: _TemplateMetadata = msgspec.field(default_factory=_TemplateMetadata)
     spec: RawPodSpec = msgspec.field(default_factory=RawPodSpec)
 
 
@@ -25,23 +39,27 @@ class RawDaemonSet(RawObject):
     spec: _Spec
 
 
-def read_daemon_sets(body: bytes, specs: PodSpecs) -> Page[DaemonSet]:
+def read_daemon_sets(body: bytes, specs: PodSpecs, defaults: ContainerDefaults = NO_DEFAULTS) -> Page[DaemonSet]:
     """One page of a DaemonSet list."""
-    return read_page(body, RawDaemonSet, partial(_daemon_set, specs))
+    return read_page(body, RawDaemonSet, partial(_daemon_set, specs, defaults))
 
 
-def read_daemon_set(raw: Mapping[str, object]) -> DaemonSet:
+def read_daemon_set(raw: Mapping[str, object], defaults: ContainerDefaults = NO_DEFAULTS) -> DaemonSet:
     """One DaemonSet that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawDaemonSet, partial(_daemon_set, PodSpecs()))
+    return read_object(raw, RawDaemonSet, partial(_daemon_set, PodSpecs(), defaults))
 
 
-def _daemon_set(specs: PodSpecs, raw: RawDaemonSet) -> DaemonSet:
-    spec = raw.spec.template.spec
-    requests, _ = specs.requests(spec)
-    placement = specs.placement(spec)
+def _daemon_set(specs: PodSpecs, defaults: ContainerDefaults, raw: RawDaemonSet) -> DaemonSet:
+    metadata, template = raw.metadata, raw.spec.template
+    namespace = metadata.namespace or "default"
+    requests, _ = specs.requests(template.spec, defaults=defaults.get(namespace, NO_AMOUNTS))
+    placement = specs.placement(template.spec)
     return DaemonSet(
-        key=PodKey(raw.metadata.namespace or "default", raw.metadata.name),
+        key=PodKey(namespace, metadata.name),
         requests=requests,
         alternatives=placement.alternatives,
         tolerations=placement.tolerations,
+        labels=template.metadata.labels or {},
+        host_ports=placement.host_ports,
+        generation=(metadata.annotations or {}).get(_GENERATION, ""),
     )

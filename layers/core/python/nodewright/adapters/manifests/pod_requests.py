@@ -1,12 +1,51 @@
-"""What a pod spec requests, with limits standing in where a request is missing."""
+"""What a pod requests, with limits standing in where a request is missing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
+from nodewright.adapters.manifests.objects import NOTHING
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requests import ContainerRequests, effective_requests
+
+Amounts = Mapping[str, object]
+"""Quantities by resource, as they are written."""
+NO_AMOUNTS: Final[Amounts] = {}
+
+#: 1 PiB, and more than any node has of anything: sums of many pods must stay within 64 bits.
+_LARGEST: Final = 2**50
+
+
+class RawContainerStatus(msgspec.Struct, rename="camel", gc=False):
+    """What a container has been given so far."""
+
+    name: str = ""
+    allocated_resources: msgspec.Raw = NOTHING
+    resources: msgspec.Raw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What kubelet says of a running pod: it may be resized in place."""
+
+    containers: Mapping[str, RawContainerStatus]
+    """By name, init containers too."""
+    allocated_resources: msgspec.Raw
+    resources: msgspec.Raw
+    infeasible: bool = False
+    """The node can never give what the spec asks for now, so that counts for nothing."""
+
+    @property
+    def key(self) -> Hashable:
+        """The same for pods that were given the same."""
+        statuses = ((s.name, bytes(s.allocated_resources), bytes(s.resources)) for s in self.containers.values())
+        return (*statuses, bytes(self.allocated_resources), bytes(self.resources), self.infeasible)
+
+
+NOTHING_GIVEN: Final = Given({}, NOTHING, NOTHING)
 
 
 class _ResourceRequirements(msgspec.Struct):
@@ -14,44 +53,85 @@ class _ResourceRequirements(msgspec.Struct):
     limits: dict[str, object] | None = None
 
 
-def read_requests(spec: RawPodSpec) -> tuple[Resources, tuple[str, ...]]:
-    """(effective requests, problems); an unreadable amount is a problem and counts as none."""
-    problems: list[str] = []
+def read_requests(
+    spec: RawPodSpec, given: Given = NOTHING_GIVEN, defaults: Amounts = NO_AMOUNTS
+) -> tuple[Resources, tuple[str, ...]]:
+    """(effective requests, problems); an amount that can't be is a problem and counts as none.
+
+    `defaults` are requests of containers that say nothing.
+    """
+    reading = _Reading(given, defaults)
+    pod_level, pod_limits = reading.pod_level(spec.resources)
     requests = effective_requests(
-        tuple(_containers("spec.containers", spec.containers, problems)),
-        tuple(_containers("spec.initContainers", spec.init_containers, problems)),
-        _overhead(spec.overhead, problems),
-        _required("spec.resources", spec.resources, problems),
+        tuple(reading.containers("spec.containers", spec.containers)),
+        tuple(reading.containers("spec.initContainers", spec.init_containers)),
+        reading.amounts("spec.overhead", _AMOUNTS.decode(spec.overhead) if is_given(spec.overhead) else {}),
+        pod_level,
+        pod_limits,
     )
-    return requests, tuple(problems)
+    return requests, tuple(reading.problems)
 
 
-def _containers(
-    path: str, containers: Iterable[RawContainer] | None, problems: list[str]
-) -> Iterator[ContainerRequests]:
-    for i, container in enumerate(containers or ()):
-        at = f"{path}[{i}]"
-        requests = _required(f"{at}.resources", container.resources, problems)
-        yield ContainerRequests(at, requests, restart_always=container.restart_policy == "Always")
+class _Reading:
+    """One spec, with what is wrong in it."""
+
+    def __init__(self, given: Given, defaults: Amounts) -> None:
+        self.problems: list[str] = []
+        self._given = given
+        self._defaults = defaults
+
+    def containers(self, path: str, containers: Iterable[RawContainer] | None) -> Iterator[ContainerRequests]:
+        for i, container in enumerate(containers or ()):
+            at = f"{path}[{i}]"
+            yield ContainerRequests(at, self._container(at, container), container.restart_policy == "Always")
+
+    def pod_level(self, raw: msgspec.Raw) -> tuple[Resources, Resources]:
+        """(requests, limits)."""
+        spec = _requirements(raw)
+        requests = self.amounts("spec.resources.requests", spec.requests or {})
+        limits = self.amounts("spec.resources.limits", spec.limits or {})
+        if requests and (is_given(self._given.resources) or is_given(self._given.allocated_resources)):
+            requests = self._resized("status", requests, self._given.resources, self._given.allocated_resources)
+        return requests, limits
+
+    def amounts(self, path: str, raw: Amounts) -> Resources:
+        found: dict[str, int] = {}
+        for name, value in raw.items():
+            try:
+                found[name] = _possible(name, Resources.parse({name: value}).get(name))
+            except ValueError as error:
+                self.problems.append(f"{path}: {error}")
+        return Resources(found)
+
+    def _container(self, path: str, container: RawContainer) -> Resources:
+        spec = _requirements(container.resources)
+        wanted = {**self._defaults, **(spec.limits or {}), **(spec.requests or {})}
+        requests = self.amounts(f"{path}.resources.requests", wanted)
+        status = self._given.containers.get(container.name)
+        if status is None or not is_given(status.resources):
+            return requests
+        return self._resized(
+            f"status.containerStatuses.{container.name}", requests, status.resources, status.allocated_resources
+        )
+
+    def _resized(self, path: str, wanted: Resources, actual: msgspec.Raw, allocated: msgspec.Raw) -> Resources:
+        """KEP-1287: the largest of what is wanted, what was granted and what is in force."""
+        granted = _AMOUNTS.decode(allocated) if is_given(allocated) else {}
+        in_force = self.amounts(f"{path}.resources.requests", _requirements(actual).requests or {})
+        held = in_force.maximum(self.amounts(f"{path}.allocatedResources", granted))
+        return held if self._given.infeasible else held.maximum(wanted)
 
 
-def _required(path: str, raw: msgspec.Raw, problems: list[str]) -> Resources:
-    if not is_given(raw):
-        return Resources()
-    resources = _REQUIREMENTS.decode(raw)
-    return _parse(f"{path}.requests", (resources.limits or {}) | (resources.requests or {}), problems)
+def _requirements(raw: msgspec.Raw) -> _ResourceRequirements:
+    return _REQUIREMENTS.decode(raw) if is_given(raw) else _ResourceRequirements()
 
 
-def _overhead(raw: msgspec.Raw, problems: list[str]) -> Resources:
-    return _parse("spec.overhead", _AMOUNTS.decode(raw), problems) if is_given(raw) else Resources()
-
-
-def _parse(path: str, amounts: dict[str, object], problems: list[str]) -> Resources:
-    try:
-        return Resources.parse(amounts)
-    except ValueError as error:
-        problems.append(f"{path}: {error}")
-        return Resources()
+def _possible(name: str, amount: int) -> int:
+    if amount < 0:
+        raise ValueError(f"{name}: it is negative; ask for 0 or more")
+    if amount > _LARGEST:
+        raise ValueError(f"{name}: no node has so much; correct the amount or its unit")
+    return amount
 
 
 _REQUIREMENTS = msgspec.json.Decoder(_ResourceRequirements)

@@ -12,7 +12,7 @@ import msgspec
 
 from nodewright.adapters.manifests.host_ports import port_bytes, read_host_ports
 from nodewright.adapters.manifests.node_affinity import read_alternatives
-from nodewright.adapters.manifests.pod_requests import read_requests
+from nodewright.adapters.manifests.pod_requests import NO_AMOUNTS, NOTHING_GIVEN, Amounts, Given, read_requests
 from nodewright.adapters.manifests.pod_rules import NO_RULES, PodRules, RuleTemplates, read_rules
 from nodewright.adapters.manifests.pod_volumes import NO_VOLUMES, PodVolumes, claims_storage, read_volumes
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
@@ -51,17 +51,21 @@ class PodSpecs:
     _rules: dict[Hashable, PodRules] = field(default_factory=dict)
     _volumes: dict[bytes, PodVolumes] = field(default_factory=dict)
 
-    def requests(self, spec: RawPodSpec) -> tuple[Resources, tuple[str, ...]]:
+    def requests(
+        self, spec: RawPodSpec, given: Given = NOTHING_GIVEN, defaults: Amounts = NO_AMOUNTS
+    ) -> tuple[Resources, tuple[str, ...]]:
         """(effective requests, problems)."""
         key = (
             _container_bytes(spec.containers),
             _container_bytes(spec.init_containers),
             bytes(spec.overhead),
             bytes(spec.resources),
+            given.key if given is not NOTHING_GIVEN else None,
+            tuple(defaults.items()) if defaults else None,
         )
         known = self._requests.get(key)
         if known is None:
-            known = self._requests[key] = read_requests(spec)
+            known = self._requests[key] = read_requests(spec, given, defaults)
         return known
 
     def placement(self, spec: RawPodSpec, *, of_daemon: bool = False) -> Placement:
@@ -135,7 +139,7 @@ def _tolerations(raw: msgspec.Raw) -> tuple[Toleration, ...]:
 
 
 def _container_bytes(containers: Iterable[RawContainer] | None) -> tuple[Hashable, ...]:
-    return tuple((bytes(c.resources), c.restart_policy) for c in containers or ())
+    return tuple((c.name, bytes(c.resources), c.restart_policy) for c in containers or ())
 
 
 def _affinity_bytes(spec: RawPodSpec, *, of_daemon: bool) -> bytes:

@@ -16,6 +16,7 @@ from nodewright.adapters.manifests.objects import (
     read_object,
     read_page,
 )
+from nodewright.adapters.manifests.pod_requests import NOTHING_GIVEN, Given, RawContainerStatus
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.raw_specs import RawPodSpec, is_given
 from nodewright.domain.pods import Owner, Pod, PodKey
@@ -38,6 +39,10 @@ class _Status(msgspec.Struct, rename="camel", gc=False):
     nominated_node_name: str = ""
     start_time: datetime | None = None
     conditions: msgspec.Raw = NOTHING
+    container_statuses: tuple[RawContainerStatus, ...] | None = None
+    init_container_statuses: tuple[RawContainerStatus, ...] | None = None
+    allocated_resources: msgspec.Raw = NOTHING
+    resources: msgspec.Raw = NOTHING
 
 
 class RawPod(RawObject, rename="camel", gc=False):
@@ -59,13 +64,13 @@ def read_pod(raw: Mapping[str, object]) -> Pod:
 
 def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
     metadata, spec, status = raw.metadata, raw.spec, raw.status
-    requests, unreadable = specs.requests(spec)
+    conditions = _conditions(status)
+    requests, unreadable = specs.requests(spec, _given(status, conditions) if spec.node_name else NOTHING_GIVEN)
     owner = _owner(metadata)
     namespace, labels = metadata.namespace or "default", metadata.labels or {}
     placement = specs.placement(spec, of_daemon=owner is not None and owner.kind == "DaemonSet")
     rules, volumes = specs.rules(placement, namespace, labels), specs.volumes(spec)
     templates = volumes.templates(metadata.name)
-    conditions = _conditions(status)
     refusal = None if spec.node_name else _refusal(conditions)
     grace = spec.termination_grace_period_seconds
     return Pod(
@@ -113,6 +118,15 @@ def _owner(metadata: RawMetadata) -> Owner | None:
 
 def _conditions(status: _Status) -> tuple[_Condition, ...]:
     return _CONDITIONS.decode(status.conditions) if is_given(status.conditions) else ()
+
+
+def _given(status: _Status, conditions: tuple[_Condition, ...]) -> Given:
+    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    told = {each.name: each for each in statuses if is_given(each.resources)}
+    if not (told or is_given(status.resources)):
+        return NOTHING_GIVEN
+    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in conditions)
+    return Given(told, status.allocated_resources, status.resources, infeasible)
 
 
 def _refusal(conditions: tuple[_Condition, ...]) -> str | None:

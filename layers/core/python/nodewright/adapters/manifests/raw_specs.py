@@ -10,6 +10,7 @@ _EMPTY = frozenset({b"", b"null", b"[]", b"{}"})
 class RawContainer(msgspec.Struct, rename="camel", gc=False):
     """A container or init container."""
 
+    name: str = ""
     resources: msgspec.Raw = NOTHING
     restart_policy: str | None = None
     ports: msgspec.Raw = NOTHING
