@@ -1,22 +1,24 @@
 """Nodes as EC2 would bring them for a plan, and what is on them before any pod of the plan is."""
 
+import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodewright.application.orders import pool_labels
 from nodewright.domain.catalogue import InstanceType
-from nodewright.domain.nodes import INSTANCE_TYPE_LABEL
+from nodewright.domain.nodes import INSTANCE_TYPE_LABEL, NODE_POOL_LABEL
 from nodewright.domain.plans import Launch, Plan
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
 from sandbox.controlplane.client import Object
 from tests.kube_scheduler import machines
 from tests.kube_scheduler.bench import Bench
 from tests.kube_scheduler.daemons import pods_for
 from tests.kube_scheduler.generated import GeneratedCluster
+from tests.kube_scheduler.machines import RACK, RACKS
+from tests.kube_scheduler.pod_rules import CAPACITY_TYPE, ZONE
 from tests.kube_scheduler.pools import zone_labels
-from tests.kube_scheduler.settling import pod_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,44 @@ def buy(chance: random.Random, cluster: GeneratedCluster, plan: Plan, pools: Map
     return Bought(tuple(nodes), planned)
 
 
-def install(bench: Bench, cluster: GeneratedCluster, nodes: tuple[Object, ...]) -> None:
-    """The nodes, and the DaemonSet pods that old and new ones lack; Ready when those are there."""
+def candidates(
+    cluster: GeneratedCluster, pools: Iterable[NodePool], pods: Iterable[Pod], number: int = 0
+) -> Iterator[Object]:
+    """Nodes that could be bought for these pods, whatever they cost: the largest of each pool, zone and capacity type.
+
+    Limits are others' business: pools that have some are left out.
+    """
+    for pool, pod in itertools.product((pool for pool in pools if pool.limits is None), pods):
+        found: dict[tuple[str, ...], tuple[InstanceType, dict[str, str]]] = {}
+        for kind, labels in _buyable(cluster, pool):
+            wanted = any(alternative.admits(labels) for alternative in pod.alternatives)
+            if wanted and all(kind.allocatable.get(name) >= amount for name, amount in pod.requests.items()):
+                place = tuple(labels.get(key, "") for key in (ZONE, CAPACITY_TYPE, RACK))
+                best = found.get(place)
+                if best is None or best[0].allocatable.get("cpu") < kind.allocatable.get("cpu"):
+                    found[place] = (kind, labels)
+        for kind, labels in found.values():
+            yield machines.node(f"s{cluster.seed}-may{number}", kind, labels, _taints(pool))
+            number += 1
+
+
+def _buyable(cluster: GeneratedCluster, pool: NodePool) -> Iterator[tuple[InstanceType, dict[str, str]]]:
+    """Every type and offering within the pool's requirements, with the labels of such a node."""
+    racks = [{RACK: rack} for rack in RACKS] if RACK in pool.requirements else [{}]
+    own = {**pool.labels, NODE_POOL_LABEL: pool.name}
+    for kind in cluster.types:
+        for offering, rack in itertools.product(kind.offerings, racks):
+            labels = {**kind.labels, **zone_labels(kind, offering), **own, **rack}
+            if pool.requirements.admits(labels):
+                yield kind, labels
+
+
+def install(bench: Bench, cluster: GeneratedCluster, nodes: Sequence[Object]) -> None:
+    """The nodes with their DaemonSet pods; Ready when those are there."""
     types = {each.name: each for each in cluster.types}
-    there = {pod_key(pod) for pod in cluster.existing.pods}
-    daemons = [pod for node in (*cluster.existing.nodes, *nodes) for pod in pods_for(node, cluster.daemon_sets)]
+    daemons = [pod for node in nodes for pod in pods_for(node, cluster.daemon_sets)]
     drivers = [_csi_node(node, types) for node in nodes]
-    bench.create((*nodes, *drivers, *(pod for pod in daemons if pod_key(pod) not in there)))
+    bench.create((*nodes, *drivers, *daemons))
     bench.make_ready(nodes)
 
 
@@ -64,5 +97,8 @@ def _node(
     came = (chosen.zone, launch.capacity_type)
     offering = next(each for each in kind.offerings if (each.zone, each.capacity_type) == came)
     labels = {**zone_labels(kind, offering), **pool_labels(pool, launch)}
-    taints = [{"key": t.key, "value": t.value, "effect": t.effect} for t in pool.taints]
-    return machines.node(name, kind, labels, taints)
+    return machines.node(name, kind, labels, _taints(pool))
+
+
+def _taints(pool: NodePool) -> list[Object]:
+    return [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in pool.taints]

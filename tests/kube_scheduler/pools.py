@@ -14,8 +14,13 @@ from tests.kube_scheduler.storage import CSI_ZONE
 
 def draw_pools(chance: random.Random) -> list[Object]:
     """A general one, and up to three others; weights say which goes first."""
-    others = chance.sample((_racked, _batch, _gold, _gpu, _small), chance.choice((1, 2, 2, 3)))
+    others = chance.sample((_racked, _batch, gold, _gpu, _small), chance.choice((1, 2, 2, 3)))
     return [make(chance) for make in (_general, *others)]
+
+
+def gold(chance: random.Random) -> Object:
+    """Whoever selects the label gets on-demand nodes."""
+    return _pool(chance, "gold", [_in(CAPACITY_TYPE, "on-demand")], labels={TIER: "gold"})
 
 
 def zone_labels(of: InstanceType, offering: Offering) -> dict[str, str]:
@@ -53,10 +58,6 @@ def _racked(chance: random.Random) -> Object:
 def _batch(chance: random.Random) -> Object:
     taint = {"key": DEDICATED, "value": "batch", "effect": chance.choice(("NoSchedule", "NoExecute"))}
     return _pool(chance, "batch", [_in(CAPACITY_TYPE, "spot")], taints=[taint])
-
-
-def _gold(chance: random.Random) -> Object:
-    return _pool(chance, "gold", [_in(CAPACITY_TYPE, "on-demand")], labels={TIER: "gold"})
 
 
 def _gpu(chance: random.Random) -> Object:

@@ -29,6 +29,7 @@ class Bindings:
         if len(self.nodes) == len(pods):
             return True
         if len(self.nodes) + len(self.words) < len(pods):
+            # Not looked at yet, every one.
             return False
         return quiet > (_QUIET_SECONDS if self.nodes.keys() >= set(planned) else _PATIENT_SECONDS)
 

@@ -1,6 +1,7 @@
 """A comparison that can't fail proves nothing: wrong plans are told, right ones are not."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -14,8 +15,9 @@ from tests.kube_scheduler.comparing import compare
 from tests.kube_scheduler.containers import container
 from tests.kube_scheduler.drafts import Draft, Identity
 from tests.kube_scheduler.generated import GeneratedCluster
+from tests.kube_scheduler.node_rules import TIER
 from tests.kube_scheduler.pod_rules import one_per_host
-from tests.kube_scheduler.pools import zone_labels
+from tests.kube_scheduler.pools import gold, zone_labels
 from tests.kube_scheduler.residents import Existing
 from tests.kube_scheduler.storage import with_volumes
 
@@ -72,13 +74,22 @@ def test_a_plan_that_is_kept_only_by_going_elsewhere_says_so(kube_scheduler: Ben
     assert len(outcome.elsewhere) == 1
 
 
-def test_a_pod_called_unschedulable_that_finds_a_node_is_told(kube_scheduler: Bench) -> None:
-    def gives_up(snapshot: Snapshot) -> Plan:
-        return Plan(unschedulable=tuple(Unschedulable(pod.key, "NoPool", "none") for pod in snapshot.pods))
+def gives_up(snapshot: Snapshot) -> Plan:
+    return Plan(unschedulable=tuple(Unschedulable(pod.key, "NoPool", "none") for pod in snapshot.pods))
 
+
+def test_a_pod_called_unschedulable_that_finds_a_node_is_told(kube_scheduler: Bench) -> None:
     outcome = compare(kube_scheduler, cluster(web()), gives_up)
     assert sorted(outcome.underrated) == sorted(KEYS)
     assert "we said NoPool: none" in str(outcome)
+
+
+def test_a_pod_that_we_could_have_bought_a_node_for_is_told(kube_scheduler: Bench) -> None:
+    draft = web()
+    draft.spec["nodeSelector"] = {TIER: "gold"}
+    outcome = compare(kube_scheduler, replace(cluster(draft), pools=(gold(random.Random(0)),)), gives_up)
+    assert outcome.given_up.keys() == set(KEYS)
+    assert "would take s0-may" in str(outcome)
 
 
 def test_a_volume_comes_where_its_pod_goes(kube_scheduler: Bench) -> None:
