@@ -98,6 +98,6 @@ class KubernetesClusters:
         access = (cluster.endpoint, cluster.certificate_authority)
         known = self._open.get(cluster.name)
         if known is None or known[0] != access:
-            api = KubernetesApi(cluster.name, *access, token=partial(self.token, cluster.name))
+            api = KubernetesApi.of_token(cluster.name, *access, token=partial(self.token, cluster.name))
             known = self._open[cluster.name] = (access, KubernetesCluster(api))
         return known[1]

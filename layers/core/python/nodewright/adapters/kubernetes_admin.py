@@ -8,12 +8,12 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 import msgspec
-from kubernetes import config
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.client.rest import RESTClientObject
 from urllib3.exceptions import HTTPError
 
+from nodewright.adapters.kubeconfig import bearer, read_kubeconfig
 from nodewright.adapters.kubernetes_nodes import FINALIZER
 from nodewright.application.connecting import Manifest
 from nodewright.application.errors import NotFoundError, RefusedError, UnavailableError
@@ -41,12 +41,7 @@ class KubernetesAdministrator:
     @classmethod
     def of_kubeconfig(cls, path: Path) -> "KubernetesAdministrator":
         """By the kubeconfig's current context. RefusedError when it can't be read."""
-        configuration = Configuration()
-        try:
-            config.load_kube_config(str(path), client_configuration=configuration)  # type: ignore[no-untyped-call]
-        except (config.ConfigException, OSError) as error:
-            raise RefusedError(f"kubeconfig {path}: {error}") from error
-        return cls(configuration)
+        return cls(read_kubeconfig(path))
 
     @classmethod
     def of_identity(
@@ -99,7 +94,7 @@ class KubernetesAdministrator:
         content_type: str = "application/json",
     ) -> bytes:
         headers = {"Accept": JSON, "Content-Type": content_type}
-        authorization = self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
+        authorization = bearer(self._configuration)
         if authorization:
             headers["Authorization"] = authorization
         url = f"{self._configuration.host}{path}"

@@ -46,14 +46,21 @@ class ListExpiredError(UnavailableError):
 class KubernetesApi:
     """Calls one API server. Connections are kept; none is made before the first call."""
 
-    def __init__(self, cluster: str, endpoint: str, certificate_authority: str, token: Callable[[], str]) -> None:
-        """`certificate_authority`: base64 of PEM, as EKS gives it; where it is empty the system's own count."""
+    def __init__(self, cluster: str, configuration: Configuration, authorization: Callable[[], str]) -> None:
+        """`authorization`: the header of that name; empty where a certificate says who calls."""
         self.cluster = cluster
-        self._endpoint = endpoint.rstrip("/")
-        self._token = token
-        configuration = Configuration(host=self._endpoint, retries=False)
-        configuration.ca_cert_data = _pem(cluster, certificate_authority)
+        self._endpoint = configuration.host.rstrip("/")
+        self._authorization = authorization
         self._rest = RESTClientObject(configuration)
+
+    @classmethod
+    def of_token(
+        cls, cluster: str, endpoint: str, certificate_authority: str, token: Callable[[], str]
+    ) -> "KubernetesApi":
+        """`certificate_authority`: base64 of PEM, as EKS gives it; where it is empty the system's own count."""
+        configuration = Configuration(host=endpoint, retries=False)
+        configuration.ca_cert_data = _pem(cluster, certificate_authority)
+        return cls(cluster, configuration, lambda: f"Bearer {token()}")
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
         """The answer's body."""
@@ -99,7 +106,10 @@ class KubernetesApi:
         content_type: str = "",
     ) -> bytes:
         url = f"{self._endpoint}{path}?{urlencode(query)}" if query else f"{self._endpoint}{path}"
-        headers = {"Accept": JSON, "Authorization": f"Bearer {self._token()}", "User-Agent": "nodewright"}
+        headers = {"Accept": JSON, "User-Agent": "nodewright"}
+        authorization = self._authorization()
+        if authorization:
+            headers["Authorization"] = authorization
         if content_type:
             headers["Content-Type"] = content_type
         try:

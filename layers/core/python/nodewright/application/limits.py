@@ -11,8 +11,13 @@ from nodewright.domain.usage import WHOLE_CLUSTER
 
 def limits_of(pool: NodePool, cluster: ConnectedCluster) -> Mapping[str, Limits]:
     """By pool, and `*` for the whole cluster, as usage is kept."""
+    return {pool.name: Limits(pool.limits or {}), WHOLE_CLUSTER: limits_of_cluster(cluster)}
+
+
+def limits_of_cluster(cluster: ConnectedCluster) -> Limits:
+    """Of all its nodes together."""
     usd = cluster.limit_usd_per_hour
-    return {pool.name: Limits(pool.limits or {}), WHOLE_CLUSTER: Limits({} if usd is None else {PRICE: usd})}
+    return Limits({} if usd is None else {PRICE: usd})
 
 
 class LimitReachedError(RefusedError):

@@ -47,6 +47,8 @@ class ShapeAside:
     """When nodes may be bought for it again."""
     message: str = ""
     """kube-scheduler's own, while a node stood there for it."""
+    example: str = ""
+    """A pod of it, `namespace/name`: what a person knows it by."""
     version: int = 0
     """Optimistic lock: the store requires and increments it."""
 
@@ -129,6 +131,7 @@ def counted(known: ShapeAside, found: Idle, now: datetime) -> ShapeAside:
         changed=now,
         until=now + pause(failures),
         message=found.pods[0].unschedulable_message[:_LONGEST_MESSAGE],
+        example=str(found.pods[0].key),
     )
 
 

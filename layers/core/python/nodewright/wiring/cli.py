@@ -14,6 +14,8 @@ from nodewright.adapters.clock import SystemClock
 from nodewright.adapters.dynamodb.ledger import DynamoLedger
 from nodewright.adapters.eks import AccessEntries, EksDirectory
 from nodewright.adapters.eks_token import EksTokens
+from nodewright.adapters.kubeconfig import kubeconfig_api
+from nodewright.adapters.kubernetes import KubernetesCluster, KubernetesClusters
 from nodewright.adapters.kubernetes_admin import KubernetesAdministrator
 from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.rbac import rbac
@@ -21,7 +23,7 @@ from nodewright.adapters.manifests.webhooks import webhook_configuration
 from nodewright.adapters.stacks import stack_outputs
 from nodewright.application.connecting import Brakes, Connect, Disconnect, Installation, StackFacts
 from nodewright.application.errors import RefusedError
-from nodewright.application.ports import Ledger
+from nodewright.application.standing import ReadPools, Standing, standing
 from nodewright.telemetry import PowertoolsObserver, Telemetry
 from nodewright.wiring.refresh import refreshing
 
@@ -36,9 +38,12 @@ class Operator:
     ledger: DynamoLedger
 
 
-def ledger_of(stack: str) -> Ledger:
-    """The table of a deployed stack."""
-    return _operator(stack).ledger
+def standings(stack: str, cluster: str, kubeconfig: Path | None, now: datetime) -> tuple[Standing, ...]:
+    """Of one cluster; of all that are connected where none is named."""
+    operator = _operator(stack)
+    ledger = operator.ledger
+    names = [cluster] if cluster else [each.name for each in ledger.clusters()]
+    return tuple(standing(ledger, name, _pools(operator, kubeconfig), now) for name in names)
 
 
 def connecting(
@@ -75,6 +80,13 @@ def disconnecting(stack: str, cluster: str, kubeconfig: Path | None) -> Callable
     administrator = _administrator(operator, EksDirectory(eks), cluster, kubeconfig)
     use = Disconnect(operator.ledger, AccessEntries(eks), administrator)
     return lambda: use(cluster, _facts(operator.outputs, "", ()), _installation(cluster, None))
+
+
+def _pools(operator: Operator, kubeconfig: Path | None) -> ReadPools:
+    if kubeconfig is not None:
+        return lambda cluster: KubernetesCluster(kubeconfig_api(cluster.name, kubeconfig)).node_pools()
+    clusters = KubernetesClusters(EksTokens(operator.session, operator.region))
+    return lambda cluster: clusters.open(cluster).node_pools()
 
 
 def _operator(stack: str) -> Operator:
