@@ -6,6 +6,8 @@ import typer
 
 from nodewright.application.errors import OutsideError
 from nodewright.cli.connect import connect, disconnect
+from nodewright.cli.convert import convert
+from nodewright.cli.explain import explain
 from nodewright.cli.plan import plan
 from nodewright.cli.status import status
 
@@ -17,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(plan)
+app.add_typer(explain, name="explain")
+app.command()(convert)
 app.command()(connect)
 app.command()(disconnect)
 app.command()(status)
