@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from nodewright.adapters.manifests.limit_ranges import NO_AMOUNTS, NO_DEFAULTS, Amounts, ContainerDefaults
+
 Object = Mapping[str, object]
 
 #: Every cluster has these.
@@ -11,61 +13,90 @@ _SYSTEM_PRIORITIES: Final = {"system-node-critical": 2_000_001_000, "system-clus
 
 
 @dataclass(frozen=True, slots=True)
-class Priorities:
-    """The cluster's PriorityClasses."""
+class Admission:
+    """Of one cluster."""
 
-    values: Mapping[str, int] = field(default_factory=lambda: _SYSTEM_PRIORITIES)
-    default: int = 0
+    defaults: ContainerDefaults = field(default_factory=lambda: NO_DEFAULTS)
+    priorities: Mapping[str, int] = field(default_factory=lambda: _SYSTEM_PRIORITIES)
+    """By PriorityClass."""
+    default_priority: int = 0
+    overheads: Mapping[str, Object] = field(default_factory=dict)
+    """By RuntimeClass."""
 
     @classmethod
-    def of(cls, classes: Iterable[Object]) -> "Priorities":
-        """Of several global defaults the lowest counts, as in the API server."""
-        known, defaults = dict(_SYSTEM_PRIORITIES), []
-        for each in classes:
-            value = each.get("value")
-            if not isinstance(value, int) or isinstance(value, bool):
-                continue
-            known[_name(each)] = value
-            if each.get("globalDefault") is True:
-                defaults.append(value)
-        return cls(known, min(defaults, default=0))
+    def of(
+        cls, defaults: ContainerDefaults, priority_classes: Iterable[Object], runtime_classes: Iterable[Object]
+    ) -> "Admission":
+        """Of several global default priorities the lowest counts."""
+        valued = [(each, value) for each in priority_classes if isinstance(value := each.get("value"), int)]
+        global_defaults = [value for each, value in valued if each.get("globalDefault") is True]
+        overheads = {_name(each): _map(_map(each.get("overhead")).get("podFixed")) for each in runtime_classes}
+        return cls(
+            defaults=defaults,
+            priorities={**_SYSTEM_PRIORITIES, **{_name(each): value for each, value in valued}},
+            default_priority=min(global_defaults, default=0),
+            overheads={name: overhead for name, overhead in overheads.items() if overhead},
+        )
 
-    def admit(self, pod: Object) -> Object:
-        """The pod with its class's priority; one that has a priority went through admission already."""
-        spec = _map(pod.get("spec"))
-        if spec.get("priority") is not None:
+    def pod(self, pod: Object) -> Object:
+        """A pod; one that has a time of creation went through admission already."""
+        metadata = _map(pod.get("metadata"))
+        if metadata.get("creationTimestamp"):
             return pod
-        name = spec.get("priorityClassName")
-        priority = self.values.get(str(name), 0) if name else self.default
-        return {**pod, "spec": {**spec, "priority": priority}} if priority else pod
+        return {**pod, "spec": self._spec(_namespace(pod), _map(pod.get("spec")))}
 
-    def lacks(self, pod: Object) -> str | None:
-        """The class it names and that isn't there."""
-        name = _map(pod.get("spec")).get("priorityClassName")
-        return str(name) if name and str(name) not in self.values else None
+    def _spec(self, namespace: str, spec: Object) -> Object:
+        added: dict[str, object] = {}
+        if spec.get("priority") is None:
+            added["priority"] = self._priority(spec)
+        overhead = self.overheads.get(str(spec.get("runtimeClassName")))
+        if overhead and not spec.get("overhead"):
+            added["overhead"] = overhead
+        return _filled({**spec, **added}, self.defaults.get(namespace, NO_AMOUNTS))
+
+    def _priority(self, spec: Object) -> int:
+        name = spec.get("priorityClassName")
+        return self.priorities.get(str(name), 0) if name else self.default_priority
 
 
 def admit_node(node: Object) -> Object:
     """A Node as its kubelet would report it: one that says nothing of its condition is taken for Ready."""
-    status = _map(node.get("status"))
-    if status.get("conditions") and status.get("allocatable") and _has_hostname(node):
-        return node
-    metadata = _map(node.get("metadata"))
+    status, metadata = _map(node.get("status")), _map(node.get("metadata"))
     labels = {"kubernetes.io/hostname": _name(node), **_map(metadata.get("labels"))}
-    ready = [{"type": "Ready", "status": "True"}]
     return {
         **node,
         "metadata": {**metadata, "labels": labels},
         "status": {
             **status,
-            "conditions": status.get("conditions") or ready,
+            "conditions": status.get("conditions") or [{"type": "Ready", "status": "True"}],
             "allocatable": status.get("allocatable") or status.get("capacity") or {},
         },
     }
 
 
-def _has_hostname(node: Object) -> bool:
-    return "kubernetes.io/hostname" in _map(_map(node.get("metadata")).get("labels"))
+def _filled(spec: Object, defaults: Amounts) -> Object:
+    """With requests in containers that name none; what has a limit requests that by itself."""
+    if not defaults:
+        return spec
+    kinds = [kind for kind in ("containers", "initContainers") if isinstance(spec.get(kind), list)]
+    return {**spec, **{kind: [_with_requests(each, defaults) for each in _items(spec[kind])] for kind in kinds}}
+
+
+def _with_requests(container: object, defaults: Amounts) -> object:
+    if not isinstance(container, Mapping):
+        return container
+    resources = _map(container.get("resources"))
+    requests, limits = _map(resources.get("requests")), _map(resources.get("limits"))
+    missing = {name: amount for name, amount in defaults.items() if name not in requests and name not in limits}
+    return {**container, "resources": {**resources, "requests": {**requests, **missing}}}
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _namespace(raw: Object) -> str:
+    return str(_map(raw.get("metadata")).get("namespace") or "default")
 
 
 def _name(raw: Object) -> str:

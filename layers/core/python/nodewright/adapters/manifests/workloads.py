@@ -17,7 +17,12 @@ MOST_REPLICAS: Final = 100_000
 
 
 class WorkloadError(ValueError):
-    """A workload whose pods can't be told; names the field and the fix."""
+    """A workload whose pods can't be told."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def grow(workload: Object, live: LivePods) -> Grown:
     wanted = _WANTED[kind](_map(workload.get("spec")), workload)
     template = _map(_map(workload.get("spec")).get("template"))
     if wanted and not template:
-        raise WorkloadError("spec.template: it is missing, so nothing is known of its pods; add it")
+        raise WorkloadError("spec.template", "it is missing, so nothing is known of its pods; add it")
     if kind == "StatefulSet":
         return _stateful(workload, template, wanted, there)
     names = _free_names(name, namespace, wanted - len(there), live.names)
@@ -107,7 +112,7 @@ def _count(spec: Object, field: str, default: int) -> int:
     if given is None:
         return default
     if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MOST_REPLICAS:
-        raise WorkloadError(f"spec.{field}: {given!r} is not a whole number from 0 to {MOST_REPLICAS}; correct it")
+        raise WorkloadError(f"spec.{field}", f"{given!r} is not a whole number from 0 to {MOST_REPLICAS}; correct it")
     return given
 
 
