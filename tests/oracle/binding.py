@@ -21,7 +21,7 @@ def binding_faults(snapshot: Snapshot, plan: Plan, seed: int = 1) -> Iterator[st
     stuck: dict[PodKey, str] = {}
     for cluster, waiting in trials(snapshot, plan, seed):
         for pod, name in waiting:
-            why = refusal(pod, cluster.sites[name], cluster)
+            why = refusal(pod, cluster.sites[name], cluster) if name in cluster.sites else "its node can't come"
             stuck.setdefault(pod.key, f"{pod.key} stays pending: {why}")
     yield from (stuck[key] for key in sorted(stuck))
 

@@ -80,7 +80,7 @@ def futures(planned: Sequence[PlannedNode], snapshot: Snapshot, rng: random.Rand
 
     Offerings that differ in nothing a rule between pods reads count as one.
     """
-    choices = [_different(node, snapshot) for node in planned]
+    choices = [sites for node in planned if (sites := _different(node, snapshot))]
     size = 1
     for each in choices:
         size = min(size * len(each), _MOST + 1)

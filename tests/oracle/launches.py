@@ -109,6 +109,9 @@ def _label_faults(launch: Launch, options: PoolOptions) -> Iterator[str]:
 
 
 def _min_values_faults(launch: Launch, options: PoolOptions) -> Iterator[str]:
+    """By Karpenter's policy Strict, unless the pool says otherwise."""
+    if options.pool.settings.get("nodewright.dev/min-values-policy") == "BestEffort":
+        return
     for key, requirement in options.pool.requirements.items():
         values = {
             labels[key]
