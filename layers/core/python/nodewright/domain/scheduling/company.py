@@ -1,0 +1,214 @@
+"""Rules between pods, judged for one pod in the state that a plan leads to.
+
+Slow and plain: it serves explanations, where the planner has its own way (kube-scheduler's
+PodTopologySpread and InterPodAffinity are the source of both).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from nodewright.domain import nodes
+from nodewright.domain.plans import Plan
+from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.scheduling.lanes import own_labels
+from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.taints import Taint, untolerated
+from nodewright.domain.topology import PodAffinityTerm, PodSelector, TopologySpread
+
+FRESH: Final = "a new node"
+"""The host name of a node that is yet to be bought: a domain that nobody is in."""
+
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node with everything that is or will be on it."""
+
+    name: str
+    labels: Labels
+    taints: tuple[Taint, ...]
+    pods: tuple[Pod, ...]
+
+
+def places(snapshot: Snapshot, plan: Plan) -> tuple[Place, ...]:
+    """Nodes that are there, and those the plan buys (`new-1`, …), with the pods they will have."""
+    pending = {pod.key: pod for pod in snapshot.pods}
+    sent = {nomination.node: _known(nomination.pods, pending) for nomination in plan.nominations}
+    there = [
+        Place(room.name, room.labels, room.taints, (*room.pods, *sent.get(room.name, ())))
+        for room in (*snapshot.rooms, *snapshot.bystanders)
+    ]
+    return (*there, *_bought(snapshot, plan, pending))
+
+
+class Company:
+    """What the rules between pods leave to one pod."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        everywhere: Sequence[Place],
+        pod: Pod,
+        reachable: Callable[[Sequence[str]], Iterable[Labels]],
+    ) -> None:
+        """`reachable`: these labels of nodes that could be bought for it, as their values are domains, too."""
+        self._snapshot = snapshot
+        self._pod = pod
+        keys = sorted({spread.topology_key for spread in pod.spreads if spread.hard})
+        self._reachable = tuple(reachable(keys)) if keys else ()
+        self._places = [
+            Place(p.name, p.labels, p.taints, tuple(other for other in p.pods if other.key != pod.key))
+            for p in everywhere
+        ]
+        self._checks: tuple[_Check, ...] = (
+            *(self._spread(spread) for spread in pod.spreads if spread.hard),
+            *([self._affinity()] if pod.affinity else []),
+            *(self._repulsion(term) for term in pod.anti_affinity),
+            *self._repulsions_of_others(),
+        )
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Node labels that matter to it."""
+        own = {spread.topology_key for spread in self._pod.spreads if spread.hard}
+        own |= {term.topology_key for term in (*self._pod.affinity, *self._pod.anti_affinity)}
+        return frozenset(own | {term.topology_key for _, _, term in self._others()})
+
+    def objection(self, labels: Labels) -> str | None:
+        """Which rule keeps the pod off a node of these labels, with numbers."""
+        return next((told for check in self._checks if (told := check(labels)) is not None), None)
+
+    def _spread(self, spread: TopologySpread) -> "_Check":
+        counted = [place for place in self._places if self._is_counted(spread, place.labels, place.taints)]
+        key = spread.topology_key
+        found = Counter(dict.fromkeys(self._domains(spread, counted), 0))
+        # kube-scheduler counts no pods at all for an empty selector.
+        for place in counted if spread.selector.labels else ():
+            found[place.labels[key]] += sum(self._selects(spread.selector, other) for other in place.pods)
+        missing = len(found) < spread.min_domains
+        least = 0 if missing else min(found.values(), default=0)
+        most = least + spread.max_skew - self._selects(spread.selector, self._pod)
+
+        def check(labels: Labels) -> str | None:
+            value = labels.get(key)
+            if value is None:
+                return f"spread over {key}, a label it lacks"
+            if found[value] <= most:
+                return None
+            if missing:
+                return f"spread over {key} needs {spread.min_domains} domains, {len(found)} reachable"
+            return f"spread over {key}: {value} has {found[value]}, the least {least}, maxSkew {spread.max_skew}"
+
+        return check
+
+    def _is_counted(self, spread: TopologySpread, labels: Labels, taints: tuple[Taint, ...]) -> bool:
+        if any(each.topology_key not in labels for each in self._pod.spreads if each.hard):
+            return False
+        if spread.honors_affinity and not any(each.admits(labels) for each in self._pod.alternatives):
+            return False
+        return not (spread.honors_taints and untolerated(self._pod.tolerations, taints))
+
+    def _domains(self, spread: TopologySpread, counted: Iterable[Place]) -> set[str]:
+        there = {place.labels[spread.topology_key] for place in counted}
+        bought = {labels.get(spread.topology_key) for labels in self._reachable} - {None, FRESH}
+        return there | {value for value in bought if value is not None}
+
+    def _affinity(self) -> "_Check":
+        terms = self._pod.affinity
+        matching = [
+            place
+            for place in self._places
+            if any(all(self._selects(term.selector, other) for term in terms) for other in place.pods)
+        ]
+        starts = not matching and all(self._selects(term.selector, self._pod) for term in terms)
+
+        def check(labels: Labels) -> str | None:
+            for term in terms:
+                value = labels.get(term.topology_key)
+                if value is None:
+                    return f"affinity over {term.topology_key}, a label it lacks"
+                if not starts and value not in {place.labels.get(term.topology_key) for place in matching}:
+                    where = f"in {term.topology_key} {value}" if value != FRESH else "on a new node"
+                    return f"affinity to pods with {_shown(term)}: none is {where}"
+            return None
+
+        return check
+
+    def _repulsion(self, term: PodAffinityTerm) -> "_Check":
+        taken = self._where(term.topology_key, lambda other: self._selects(term.selector, other))
+        return _avoiding(term, taken, f"anti-affinity to pods with {_shown(term)}")
+
+    def _repulsions_of_others(self) -> Iterator["_Check"]:
+        for place, owner, term in self._others():
+            value = place.labels.get(term.topology_key)
+            yield _avoiding(term, {value: owner.key} if value is not None else {}, f"anti-affinity of {owner.key}")
+
+    def _others(self) -> Iterator[tuple[Place, Pod, PodAffinityTerm]]:
+        """Terms of others that keep this pod away."""
+        for place in self._places:
+            for other in place.pods:
+                for term in other.anti_affinity:
+                    if self._selects(term.selector, self._pod):
+                        yield place, other, term
+
+    def _where(self, key: str, wanted: Callable[[Pod], bool]) -> dict[str, PodKey]:
+        """Domains with such a pod, and one of them."""
+        found: dict[str, PodKey] = {}
+        for place in self._places:
+            value = place.labels.get(key)
+            first = next((other.key for other in place.pods if wanted(other)), None)
+            if value is not None and first is not None:
+                found.setdefault(value, first)
+        return found
+
+    def _selects(self, selector: PodSelector, pod: Pod) -> bool:
+        return selector.selects(pod.key.namespace, pod.labels, self._snapshot.namespaces)
+
+
+_Check = Callable[[Labels], str | None]
+
+
+def _avoiding(term: PodAffinityTerm, taken: Mapping[str, PodKey], told: str) -> _Check:
+    def check(labels: Labels) -> str | None:
+        value = labels.get(term.topology_key)
+        if value is None or value not in taken:
+            return None
+        return f"{told}: {taken[value]} is in {term.topology_key} {value}"
+
+    return check
+
+
+def _shown(term: PodAffinityTerm) -> str:
+    labels = term.selector.labels
+    if labels is None:
+        return "no labels at all"
+    return ", ".join(map(str, labels.values())) or "any labels"
+
+
+def _known(keys: Iterable[PodKey], pending: Mapping[PodKey, Pod]) -> tuple[Pod, ...]:
+    return tuple(pending[key] for key in keys if key in pending)
+
+
+def _bought(snapshot: Snapshot, plan: Plan, pending: Mapping[PodKey, Pod]) -> Iterator[Place]:
+    """Each as its planned, cheapest offering; what its pods spread over is the same for the whole list."""
+    pools = {options.pool.name: options for options in snapshot.pools}
+    number = 0
+    for launch in plan.launches:
+        options = pools[launch.pool]
+        first = launch.offerings[0]
+        kind = next(each for each in options.instance_types if each.name == first.instance_type)
+        labels = {
+            **kind.labels,
+            **own_labels(options.pool),
+            **launch.labels,
+            nodes.ZONE_LABEL: first.zone,
+            nodes.CAPACITY_TYPE_LABEL: launch.capacity_type,
+            nodes.INSTANCE_TYPE_LABEL: first.instance_type,
+        }
+        for pods in launch.nodes:
+            number += 1
+            name = f"new-{number}"
+            yield Place(name, {**labels, nodes.HOSTNAME_LABEL: name}, options.pool.taints, _known(pods, pending))

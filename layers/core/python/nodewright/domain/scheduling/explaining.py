@@ -1,0 +1,271 @@
+"""Why a plan is as it is: for one pod, one node or one pool, what was looked at and what ruled it out.
+
+Pure, and beside the planner rather than inside it: the rules are judged once more for what is asked
+about, in the state that the plan leads to.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from nodewright.domain.limits import shown
+from nodewright.domain.money import show_usd
+from nodewright.domain.plans import Launch
+from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.quantities import PODS, Resources
+from nodewright.domain.scheduling.arch_warnings import market_warnings, room_warnings
+from nodewright.domain.scheduling.constraints import constraints
+from nodewright.domain.scheduling.daemons import overhead
+from nodewright.domain.scheduling.explanations import (
+    Fallen,
+    NewNodeExplanation,
+    NodeExplanation,
+    OnNewNode,
+    OnNode,
+    Outcome,
+    PodExplanation,
+    PoolExplanation,
+    Rule,
+    Verdict,
+    Waits,
+)
+from nodewright.domain.scheduling.limits import limited
+from nodewright.domain.scheduling.market_sieves import own_stages, sale_stages
+from nodewright.domain.scheduling.offerings import Market
+from nodewright.domain.scheduling.room_sieves import objection
+from nodewright.domain.scheduling.scenes import Look, Scene
+from nodewright.domain.scheduling.shelf_words import best
+from nodewright.domain.scheduling.sieves import sift, verdict
+from nodewright.domain.scheduling.tiers import tiers
+from nodewright.domain.snapshot import PoolOptions, Room
+from nodewright.domain.taints import untolerated
+
+
+def explain_pod(scene: Scene, key: PodKey) -> PodExplanation:
+    """A pending pod. KeyError where none of that name waits."""
+    pod = scene.pending[key]
+    outcome = scene.outcomes[key]
+    looks = () if pod.problems else scene.looks(pod)
+    on_nodes = scene.on_nodes(pod)
+    return PodExplanation(
+        pod=key,
+        requests=pod.requests - Resources({PODS: 1}),
+        constraints=tuple(constraints(pod)),
+        outcome=outcome,
+        why=tuple(_why(scene, pod, outcome, on_nodes, looks)),
+        nodes=on_nodes,
+        pools=tuple(look.verdict for look in looks),
+        advice=tuple(_advice(looks)) if isinstance(outcome, Waits) else (),
+        warnings=tuple(_warnings(scene, pod, outcome, looks)),
+    )
+
+
+def _why(scene: Scene, pod: Pod, outcome: Outcome, on_nodes: Verdict, looks: Sequence[Look]) -> Iterator[str]:
+    if isinstance(outcome, OnNode):
+        room = next(each for each in scene.rooms if each.name == outcome.node)
+        if pod.key in room.nominated:
+            yield "it was planned for this node before, and still fits"
+        yield "room that is there comes before new nodes"
+        if on_nodes.left > 1:
+            yield f"{on_nodes.left} of {on_nodes.candidates} nodes would do: {on_nodes.best}"
+    if isinstance(outcome, OnNewNode):
+        yield from _why_new(outcome, on_nodes, looks)
+
+
+def _why_new(outcome: OnNewNode, on_nodes: Verdict, looks: Sequence[Look]) -> Iterator[str]:
+    launch = outcome.launch
+    if on_nodes.candidates:
+        yield f"no room is left for it on {_count(on_nodes.candidates, 'node')} that {_are(on_nodes.candidates)} there"
+    own = next(look for look in looks if look.verdict.name == launch.pool)
+    weight = own.market.pool.weight
+    for look in looks:
+        if look.market.pool.weight > weight:
+            yield f"pool {look.verdict.name} has more weight, but {_passed_over(look.verdict)}"
+    yield f"{own.verdict.left} of {own.verdict.candidates} types of pool {launch.pool} would hold it; the cheapest" + (
+        f" is {own.verdict.best}" if own.verdict.best else ""
+    )
+    yield _planned(outcome)
+    for look in looks:
+        if look is not own and look.market.pool.weight <= weight and look.verdict.left:
+            yield f"pool {look.verdict.name} would do, too: {look.verdict.best}"
+
+
+def _passed_over(pool: Verdict) -> str:
+    return f"no type of it would do: {pool.nearest}" if not pool.left else "what its limits leave was for others"
+
+
+def _planned(outcome: OnNewNode) -> str:
+    launch = outcome.launch
+    with_whom = f"together with {_count(outcome.others, 'other pod')} " if outcome.others else ""
+    dearest = max(offering.price for offering in launch.offerings)
+    kinds = len(launch.instance_types)
+    listed = f"{kinds} types that hold as much, up to {show_usd(dearest)}" if kinds > 1 else "that type alone"
+    return (
+        f"{with_whom}it is planned on {launch.instance_types[0]} at {show_usd(launch.price)} USD/h; the launch lists"
+        f" {listed}, in {', '.join(launch.zones)}"
+    )
+
+
+def _advice(looks: Iterable[Look]) -> Iterator[str]:
+    """Of the pools in which the pod came furthest, those first."""
+    ranked = sorted((look for look in looks if look.verdict.advice), key=lambda look: -look.sieved.passed)
+    yield from dict.fromkeys(f"pool {look.verdict.name}: {look.verdict.advice}" for look in ranked)
+
+
+def _warnings(scene: Scene, pod: Pod, outcome: Outcome, looks: Sequence[Look]) -> Iterator[str]:
+    if isinstance(outcome, OnNode):
+        yield from room_warnings(pod, next(each for each in scene.rooms if each.name == outcome.node))
+    elif isinstance(outcome, OnNewNode):
+        for look in looks:
+            if look.verdict.name == outcome.launch.pool:
+                yield from market_warnings(pod, look.market, look.sieved.left)
+
+
+def explain_node(scene: Scene, name: str) -> NodeExplanation | NewNodeExplanation:
+    """A node that is there, or `new-1`, … of the plan. KeyError where there is none of that name."""
+    rooms = {room.name: room for room in (*scene.snapshot.bystanders, *scene.rooms)}
+    if name in rooms:
+        return _of_room(scene, rooms[name])
+    for new, launch, pods in scene.new_nodes():
+        if new == name:
+            return _of_new(scene, name, launch, pods)
+    raise KeyError(name)
+
+
+def _of_room(scene: Scene, room: Room) -> NodeExplanation:
+    takes = room in scene.rooms
+    here = tuple(
+        key for key, outcome in scene.outcomes.items() if isinstance(outcome, OnNode) and outcome.node == room.name
+    )
+    fallen: dict[Rule, list[tuple[PodKey, str]]] = {}
+    would_do = 0
+    for alike in _alike(pod for key, pod in scene.pending.items() if key not in here) if takes else ():
+        found = objection(room, scene.free(room), alike[0], scene.company(alike[0]))
+        if found is None:
+            would_do += len(alike)
+        else:
+            fallen.setdefault(found[0], []).extend((pod.key, found[1]) for pod in alike)
+    return NodeExplanation(
+        node=room.name,
+        pool=room.pool,
+        labels=room.labels,
+        taints=tuple(map(str, room.taints)),
+        takes_pods=takes,
+        free=room.available,
+        running=len(room.pods),
+        nominated=here,
+        fallen=tuple(_grouped(fallen)),
+        would_do=would_do,
+    )
+
+
+def _of_new(scene: Scene, name: str, launch: Launch, pods: tuple[PodKey, ...]) -> NewNodeExplanation:
+    options = _options(scene, launch.pool)
+    kind = next(each for each in options.instance_types if each.name == launch.instance_types[0])
+    (place,) = tiers([options], (), ())
+    market = place.markets[0]
+    row = next(
+        row
+        for row, offering in enumerate(market.shelf.offerings)
+        if market.shelf.types[market.shelf.type_of[row]] is kind
+        and (offering.zone, offering.capacity_type) == (launch.offerings[0].zone, launch.capacity_type)
+    )
+    resources = sorted(kind.allocatable)
+    taken = overhead(market, scene.snapshot.daemon_sets, resources)[row].tolist()
+    return NewNodeExplanation(name, launch, pods, Resources(dict(zip(resources, taken, strict=True))), kind.allocatable)
+
+
+def explain_pool(scene: Scene, name: str) -> PoolExplanation:
+    """A pool. KeyError where there is none of that name."""
+    options = _options(scene, name)
+    pool = options.pool
+    (place,) = tiers([options], (), ())
+    market = place.markets[0]
+    sieved = sift(market.shelf.type_of, (*own_stages(market), *sale_stages(place, 0)))
+    return PoolExplanation(
+        pool=name,
+        weight=pool.weight,
+        constraints=tuple(_pool_constraints(options)),
+        limits=tuple(f"{shown(key, amount)} left" for key, amount in limited(options).items()),
+        shelf=verdict(name, market.shelf.type_of, sieved, best(market)),
+        daemons=tuple(_daemons(scene, market)),
+        bought=tuple(_bought(scene, name)),
+        waiting=tuple(_grouped(_waiting(scene, name))),
+        warnings=(f"{pool} is being deleted: nothing is bought for it",) if pool.terminating else (),
+    )
+
+
+def _options(scene: Scene, name: str) -> PoolOptions:
+    for options in scene.snapshot.pools:
+        if options.pool.name == name:
+            return options
+    raise KeyError(name)
+
+
+def _pool_constraints(options: PoolOptions) -> Iterator[str]:
+    pool = options.pool
+    yield from (str(requirement) for requirement in pool.requirements.values())
+    yield from (f"taint {taint}" for taint in pool.taints)
+    yield from (f"startup taint {taint}" for taint in pool.startup_taints)
+
+
+def _daemons(scene: Scene, market: Market) -> Iterator[str]:
+    for daemon_set in scene.snapshot.daemon_sets:
+        if untolerated(daemon_set.tolerations, market.pool.taints):
+            continue
+        rows = market.columns.admits_any(daemon_set.alternatives) & market.permitted
+        if rows.any():
+            everywhere = bool((rows == market.permitted).all())
+            amounts = daemon_set.requests - Resources({PODS: 1})
+            yield f"{daemon_set.key}: {amounts}" + ("" if everywhere else ", on some types")
+
+
+def _bought(scene: Scene, name: str) -> Iterator[tuple[str, Launch]]:
+    first: dict[int, tuple[str, Launch]] = {}
+    for node, launch, _ in scene.new_nodes():
+        if launch.pool == name:
+            first.setdefault(id(launch), (node, launch))
+    yield from first.values()
+
+
+def _waiting(scene: Scene, name: str) -> dict[Rule, list[tuple[PodKey, str]]]:
+    fallen: dict[Rule, list[tuple[PodKey, str]]] = {}
+    waiting = (pod for key, pod in scene.pending.items() if isinstance(scene.outcomes[key], Waits) and not pod.problems)
+    for alike in _alike(waiting):
+        look = next((each for each in scene.looks(alike[0]) if each.verdict.name == name), None)
+        if look is not None and look.sieved.last is not None:
+            told = look.verdict.nearest
+            fallen.setdefault(look.sieved.last.rule, []).extend((pod.key, told) for pod in alike)
+    return fallen
+
+
+def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
+    """Pods that every rule judges alike, so that one of them can stand for all."""
+    found: dict[object, list[Pod]] = {}
+    for pod in pods:
+        likeness = (
+            (pod.requests, pod.alternatives, pod.tolerations, pod.volume_nodes, pod.attachments, pod.host_ports),
+            (pod.key.namespace, tuple(sorted(pod.labels.items())), pod.spreads, pod.affinity, pod.anti_affinity),
+        )
+        found.setdefault(likeness, []).append(pod)
+    return list(found.values())
+
+
+def _grouped(fallen: dict[Rule, list[tuple[PodKey, str]]]) -> Iterator[Fallen]:
+    """In the order of the rules, some pods by name."""
+    for rule in Rule:
+        pods = fallen.get(rule, [])
+        if pods:
+            told = "; ".join(f"{key}: {why}" if why else str(key) for key, why in pods[:_SHOWN])
+            more = len(pods) - _SHOWN
+            yield Fallen(rule, len(pods), told + (f"; and {more} more" if more > 0 else ""))
+
+
+_SHOWN: Final = 3
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -1,0 +1,167 @@
+"""A plan and its snapshot, looked at afterwards: who is where, what is left, and how a pod fares in every pool."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain import nodes
+from nodewright.domain.limits import Limits
+from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.quantities import Resources
+from nodewright.domain.scheduling.arrays import Bools
+from nodewright.domain.scheduling.company import Company, Labels, Place, places
+from nodewright.domain.scheduling.explanations import OnNewNode, OnNode, Outcome, Verdict, Waits
+from nodewright.domain.scheduling.limits import limited
+from nodewright.domain.scheduling.market_sieves import PodInMarket, row_labels
+from nodewright.domain.scheduling.offerings import Market
+from nodewright.domain.scheduling.room_sieves import room_stages
+from nodewright.domain.scheduling.shapes import group
+from nodewright.domain.scheduling.shelf_words import best
+from nodewright.domain.scheduling.sieves import Sieved, sift, verdict
+from nodewright.domain.scheduling.tiers import Tier, tiers
+from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
+from nodewright.domain.taints import untolerated
+from nodewright.domain.usage import node_usage
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """A pod in one pool."""
+
+    market: Market
+    """Of several under the pool's open labels the one in which most is left."""
+    sieved: Sieved
+    verdict: Verdict
+
+
+class Scene:
+    """What explanations look at."""
+
+    def __init__(self, snapshot: Snapshot, plan: Plan) -> None:
+        self.snapshot = snapshot
+        self.plan = plan
+        self.pending: Final[Mapping[PodKey, Pod]] = {pod.key: pod for pod in snapshot.pods}
+        self.outcomes: Final[Mapping[PodKey, Outcome]] = dict(_outcomes(plan))
+        self.rooms: Final = tuple(sorted(snapshot.rooms, key=lambda room: room.name))
+        self._places: tuple[Place, ...] = places(snapshot, plan)
+        self._sent = {nomination.node: nomination.pods for nomination in plan.nominations}
+        self._after = tuple(_less(options, plan) for options in snapshot.pools if not options.pool.terminating)
+
+    def looks(self, pod: Pod) -> tuple[Look, ...]:
+        """Pool by pool, in the order in which they are tried.
+
+        One that was bought a node is looked at as before the plan, one that waits with what the plan leaves.
+        """
+        bought = isinstance(self.outcomes.get(pod.key), OnNewNode)
+        pools = [options for options in self.snapshot.pools if not options.pool.terminating] if bought else self._after
+        stalls = tiers(pools, group([pod]), self.snapshot.daemon_sets)
+        company = self._company(pod, stalls)
+        found = [
+            _look(place, number, pod, self.snapshot, company)
+            for place in stalls
+            for number in range(len(place.markets))
+        ]
+        names = list(dict.fromkeys(look.market.pool.name for look in found))
+        return tuple(max((look for look in found if look.market.pool.name == name), key=_progress) for name in names)
+
+    def on_nodes(self, pod: Pod) -> Verdict:
+        """On those that are there and take pods, beside everything else this plan sends there."""
+        free = [self.free(room, pod) for room in self.rooms]
+        company = self.company(pod)
+        units = np.arange(len(self.rooms))
+        sieved = sift(units, room_stages(self.rooms, free, pod, company))
+        return verdict("", units, sieved, lambda rows: ", ".join(self._names(rows)))
+
+    def free(self, room: Room, without: Pod | None = None) -> Resources:
+        """What is left of a node when this plan's pods are there, all but one."""
+        others = (key for key in self._sent.get(room.name, ()) if without is None or key != without.key)
+        return room.available - sum((self.pending[key].requests for key in others), Resources())
+
+    def company(self, pod: Pod) -> Company:
+        """The rules between pods, for this one."""
+        return self._company(pod, tiers(self._after, group([pod]), self.snapshot.daemon_sets))
+
+    def new_nodes(self) -> Iterator[tuple[str, Launch, tuple[PodKey, ...]]]:
+        """`new-1`, `new-2`, … in the order of the plan."""
+        return _new_nodes(self.plan)
+
+    def _names(self, rows: Bools) -> list[str]:
+        return [self.rooms[row].name for row in np.flatnonzero(rows)]
+
+    def _company(self, pod: Pod, stalls: Sequence[Tier]) -> Company:
+        return Company(self.snapshot, self._places, pod, lambda keys: _reachable(pod, stalls, keys))
+
+
+def _outcomes(plan: Plan) -> Iterator[tuple[PodKey, Outcome]]:
+    for nomination in plan.nominations:
+        for pod in nomination.pods:
+            yield pod, OnNode(nomination.node, len(nomination.pods) - 1)
+    for name, launch, pods in _new_nodes(plan):
+        for pod in pods:
+            yield pod, OnNewNode(name, launch, len(pods) - 1)
+    for each in plan.unschedulable:
+        yield each.pod, Waits(each.reason, each.message)
+
+
+def _new_nodes(plan: Plan) -> Iterator[tuple[str, Launch, tuple[PodKey, ...]]]:
+    number = 0
+    for launch in plan.launches:
+        for pods in launch.nodes:
+            number += 1
+            yield f"new-{number}", launch, pods
+
+
+def _less(options: PoolOptions, plan: Plan) -> PoolOptions:
+    """A pool with what this plan leaves of its limits: everything in a launch list counts."""
+    if options.remaining is None:
+        return options
+    kinds = {kind.name: kind for kind in options.instance_types}
+    remaining = Limits(limited(options))
+    for launch in plan.launches:
+        if launch.pool == options.pool.name:
+            usages = [node_usage(kinds[each.instance_type].capacity, each.price) for each in launch.offerings]
+            most = reduce(Resources.maximum, usages, Resources())
+            remaining -= most.times(len(launch.nodes))
+    return replace(options, remaining=remaining)
+
+
+def _look(place: Tier, number: int, pod: Pod, snapshot: Snapshot, company: Company) -> Look:
+    market = place.markets[number]
+    judge = PodInMarket(place, number, pod, place.request(pod.requests), snapshot.daemon_sets, company)
+    sieved = sift(market.shelf.type_of, judge.stages())
+    if not market.shelf.rows:
+        return Look(market, sieved, _without_types(market))
+    return Look(market, sieved, verdict(market.pool.name, market.shelf.type_of, sieved, best(market)))
+
+
+def _without_types(market: Market) -> Verdict:
+    """Of a pool whose class can't be used, or that is of another region's."""
+    node_class = market.pool.node_class
+    return Verdict(
+        name=market.pool.name,
+        candidates=0,
+        fallen=(),
+        left=0,
+        nearest=f"no instance types are known for its class {node_class}",
+        advice=f"look at the warnings about class {node_class}",
+    )
+
+
+def _progress(look: Look) -> tuple[int, int]:
+    return look.verdict.left, look.sieved.passed
+
+
+def _reachable(pod: Pod, stalls: Iterable[Tier], keys: Sequence[str]) -> Iterator[Labels]:
+    """Labels of what could be bought for it if size and number didn't matter."""
+    for place in stalls:
+        for market in place.markets:
+            if untolerated(pod.tolerations, market.pool.taints):
+                continue
+            rows = market.permitted & market.columns.admits_any(pod.alternatives)
+            for row, labels in enumerate(row_labels(market, keys)):
+                if rows[row]:
+                    yield {key: value for key, value in labels.items() if key != nodes.HOSTNAME_LABEL}
