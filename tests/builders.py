@@ -16,6 +16,7 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 from nodewright.domain.taints import Taint, Toleration
+from nodewright.domain.topology import PodAffinityTerm, PodSelector, TopologySpread
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 USD = 1_000_000_000
@@ -65,6 +66,24 @@ def pod(
 def pods(count: int, name: str = "p", **overrides: object) -> tuple[Pod, ...]:
     """`name-0`, `name-1`, …"""
     return tuple(pod(f"{name}-{number}", **overrides) for number in range(count))  # type: ignore[arg-type]
+
+
+def selector(labels: Mapping[str, str] | None, namespace: str = "default") -> PodSelector:
+    """Pods of these labels in one namespace; None selects none."""
+    of = None if labels is None else Requirements.from_labels(labels)
+    return PodSelector(of, frozenset({namespace}))
+
+
+def spread(
+    key: str = "topology.kubernetes.io/zone", labels: Mapping[str, str] | None = None, **overrides: object
+) -> TopologySpread:
+    """A hard one, maxSkew 1, over pods labelled `app: w` unless told otherwise."""
+    return TopologySpread(key, selector(labels or {"app": "w"}), **overrides)  # type: ignore[arg-type]
+
+
+def term(key: str = "topology.kubernetes.io/zone", labels: Mapping[str, str] | None = None) -> PodAffinityTerm:
+    """Of affinity or anti-affinity, to pods labelled `app: w` unless told otherwise."""
+    return PodAffinityTerm(key, selector(labels or {"app": "w"}))
 
 
 def daemon_pod(name: str, node: str, daemon_set: str, *, namespace: str = "kube-system", **overrides: object) -> Pod:
@@ -179,10 +198,12 @@ def snapshot(
     rooms: Iterable[Room] = (),
     pools: Iterable[PoolOptions] | None = None,
     daemon_sets: Iterable[DaemonSet] = (),
+    **overrides: object,
 ) -> Snapshot:
     """One default pool unless told otherwise."""
     offered = tuple(pools) if pools is not None else (options(),)
-    return Snapshot(NOW, tuple(waiting), tuple(rooms), offered, tuple(daemon_sets))
+    made = Snapshot(NOW, tuple(waiting), tuple(rooms), offered, tuple(daemon_sets))
+    return replace(made, **overrides)  # type: ignore[arg-type]
 
 
 def node(name: str = "n", *, cpu: str | int = "2", memory: str | int = "4Gi", **overrides: object) -> Node:

@@ -16,7 +16,7 @@ from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.launch_lists import Load, launch_list
 from nodewright.domain.scheduling.packing import Pattern, pack
 from nodewright.domain.scheduling.problems import Items, Problem, components, items, problem
-from nodewright.domain.scheduling.shapes import Waiting
+from nodewright.domain.scheduling.shapes import Shape, Waiting
 from nodewright.domain.scheduling.tiers import Tier, tier, tiers
 from nodewright.domain.snapshot import PoolOptions
 
@@ -48,6 +48,16 @@ def buy(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting:
         bound=_bound(visits, pools, daemon_sets, waiting),
         tiers=tuple(each[-1].place for each in rounds),
     )
+
+
+def relaxed_bound(
+    pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], shapes: Sequence[Shape], placed: Ints
+) -> int:
+    """A bound for so many pods of these shapes in these pools, whatever weights, minValues and what is spared."""
+    place = tier(pools, shapes, daemon_sets)
+    admitted = admission(place, shapes, strict=False)
+    things = items(place, shapes, np.flatnonzero(placed).tolist(), admitted)
+    return bound(problem(place, things, admitted, strict=False), things.counts(placed))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,9 +160,9 @@ def _bound(
     """
     placed = sum((visit.placed for visit in visits), np.zeros(len(waiting.shapes), dtype=np.int64))
     if _spilled(visits):
-        return _relaxed(pools, daemon_sets, waiting, placed)
+        return relaxed_bound(pools, daemon_sets, waiting.shapes, placed)
     return sum(
-        _relaxed(visit.place.pools, daemon_sets, waiting, visit.placed)
+        relaxed_bound(visit.place.pools, daemon_sets, waiting.shapes, visit.placed)
         if any(flexibility.wishes(market) for market in visit.place.markets)
         else bound(visit.problem, visit.things.counts(visit.placed))
         for visit in visits
@@ -165,11 +175,3 @@ def _spilled(visits: Sequence[_Visit]) -> bool:
         for index, later in enumerate(visits)
         for earlier in visits[:index]
     )
-
-
-def _relaxed(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting, placed: Ints) -> int:
-    """A bound for these pods in these pools, whatever their weights and minValues and whatever is spared."""
-    place = tier(pools, waiting.shapes, daemon_sets)
-    admitted = admission(place, waiting.shapes, strict=False)
-    things = items(place, waiting.shapes, np.flatnonzero(placed).tolist(), admitted)
-    return bound(problem(place, things, admitted, strict=False), things.counts(placed))

@@ -5,21 +5,28 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nodewright.domain.pods import DaemonSet
-from nodewright.domain.scheduling.arrays import Ints
+from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.taints import untolerated
+
+
+def runs_on(market: Market, daemon_set: DaemonSet) -> Bools:
+    """Rows on whose nodes it will have a pod.
+
+    Startup taints don't matter: they go, and the DaemonSet's pod comes.
+    """
+    if untolerated(daemon_set.tolerations, market.pool.taints):
+        return np.zeros(market.shelf.rows, dtype=np.bool_)
+    return market.columns.admits_any(daemon_set.alternatives)
 
 
 def overhead(market: Market, daemon_sets: Iterable[DaemonSet], resources: Sequence[str]) -> Ints:
     """Rows × resources: the sum of the DaemonSets that will run on a node of each row.
 
-    Exact per offering, so also where one selects a type, a zone or a capacity type. Startup taints
-    don't matter: they go, and the DaemonSet's pod comes.
+    Exact per offering, so also where one selects a type, a zone or a capacity type.
     """
     total = np.zeros((market.shelf.rows, len(resources)), dtype=np.int64)
     for daemon_set in daemon_sets:
-        if untolerated(daemon_set.tolerations, market.pool.taints):
-            continue
         amounts = np.array([daemon_set.requests.get(resource) for resource in resources], dtype=np.int64)
-        total += market.columns.admits_any(daemon_set.alternatives)[:, None] * amounts
+        total += runs_on(market, daemon_set)[:, None] * amounts
     return total

@@ -58,6 +58,12 @@ class Market:
         """Whose nodes it sells."""
         return self.shelf.pool
 
+    def labels(self, row: int, keys: Iterable[str]) -> dict[str, str]:
+        """Those of these labels that a node of a row carries."""
+        columns = ((key, self.columns.column(key)) for key in keys)
+        found = ((key, column.values[column.codes[row]]) for key, column in columns)
+        return {key: value for key, value in found if value is not None}
+
     @property
     def on_sale(self) -> Bools:
         """Permitted, and not cooling down."""

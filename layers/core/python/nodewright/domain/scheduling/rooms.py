@@ -21,33 +21,37 @@ def place(rooms: Iterable[Room], waiting: Waiting) -> tuple[Nomination, ...]:
     A pod nominated earlier stays where it is while it still fits (architecture §4, rule 7): a plan that
     changes its mind with every run buys twice.
     """
-    ordered = sorted(rooms, key=lambda room: (not room.initialized, room.name))
-    if not ordered or not waiting.shapes:
-        return ()
-    floor = _Floor(ordered, waiting)
+    floor = Floor(in_order(rooms), waiting)
     floor.keep_nominated()
     floor.fill()
-    return tuple(Nomination(room.name, tuple(pods)) for room, pods in zip(ordered, floor.placed, strict=True) if pods)
+    return tuple(
+        Nomination(room.name, tuple(pods)) for room, pods in zip(floor.rooms, floor.placed, strict=True) if pods
+    )
 
 
-class _Floor:
+def in_order(rooms: Iterable[Room]) -> tuple[Room, ...]:
+    """As they are filled."""
+    return tuple(sorted(rooms, key=lambda room: (not room.initialized, room.name)))
+
+
+class Floor:
     """Rooms × resources that are still free, and what was placed."""
 
     def __init__(self, rooms: Sequence[Room], waiting: Waiting) -> None:
-        self._rooms = rooms
+        self.rooms = rooms
         self._waiting = waiting
-        resources = sorted({resource for shape in waiting.shapes for resource in shape.requests})
-        self._free = _matrix([room.available for room in rooms], resources)
-        self._requests = _matrix([shape.requests for shape in waiting.shapes], resources)
+        self._resources = sorted({resource for shape in waiting.shapes for resource in shape.requests})
+        self._free = _matrix([room.available for room in rooms], self._resources)
+        self._requests = _matrix([shape.requests for shape in waiting.shapes], self._resources)
         self._admitted = _Admitted(rooms, waiting)
         self.placed: list[list[PodKey]] = [[] for _ in rooms]
 
     def keep_nominated(self) -> None:
         """Put pods where they were nominated, where that still holds."""
-        if not any(room.nominated for room in self._rooms):
+        if not any(room.nominated for room in self.rooms):
             return
         shape_of = {pod: number for number, shape in enumerate(self._waiting.shapes) for pod in shape.pods}
-        for index, room in enumerate(self._rooms):
+        for index, room in enumerate(self.rooms):
             for pod in room.nominated:
                 shape = shape_of.get(pod)
                 if shape is not None and self._takes(index, shape):
@@ -61,6 +65,8 @@ class _Floor:
 
         Shapes come large ones first; of equal size those with less choice.
         """
+        if not self.rooms or not self._waiting.shapes:
+            return
         left = self._waiting.left
         choice = [int(self._admitted(shape).sum()) for shape in range(len(left))]
         sizes = [self._waiting.shapes[shape].size for shape in range(len(left))]
@@ -72,6 +78,11 @@ class _Floor:
             self._free -= taken[:, None] * request
             for index in np.flatnonzero(taken).tolist():
                 self.placed[index].extend(self._waiting.take(shape, int(taken[index])))
+
+    def left(self, index: int, of: Resources) -> Resources:
+        """What a room that had `of` has left."""
+        taken = {name: of.get(name) - int(self._free[index][at]) for at, name in enumerate(self._resources)}
+        return of - Resources(taken)
 
     def _takes(self, index: int, shape: int) -> bool:
         fits = _times(self._free[index : index + 1], self._requests[shape])[0] > 0

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
@@ -40,7 +41,22 @@ class Shape:
     @property
     def size(self) -> tuple[int, int]:
         """Sorts large ones first: by cpu, then memory."""
-        return (-self.requests.get(CPU), -self.requests.get(MEMORY))
+        return size_of(self.requests)
+
+
+def size_of(requests: Resources) -> tuple[int, int]:
+    """Sorts large ones first: by cpu, then memory."""
+    return (-requests.get(CPU), -requests.get(MEMORY))
+
+
+def wish_of(pod: Pod) -> Wish:
+    """What a pod and its volumes ask of a node."""
+    return Wish(_reachable(pod), pod.tolerations)
+
+
+def turn(pod: Pod) -> tuple[int, datetime, PodKey]:
+    """Among pods alike the higher priority, then the older is served first."""
+    return (-pod.priority, pod.created, pod.key)
 
 
 def group(pods: Iterable[Pod]) -> tuple[Shape, ...]:
@@ -50,7 +66,7 @@ def group(pods: Iterable[Pod]) -> tuple[Shape, ...]:
     """
     found: dict[_Likeness, list[Pod]] = {}
     for pod in pods:
-        found.setdefault((pod.requests, pod.alternatives, pod.tolerations, pod.problems), []).append(pod)
+        found.setdefault((pod.requests, _reachable(pod), pod.tolerations, pod.problems), []).append(pod)
     return tuple(sorted((_shape(alike, members) for alike, members in found.items()), key=_order))
 
 
@@ -88,12 +104,19 @@ _Likeness = tuple[Resources, tuple[Requirements, ...], tuple[Toleration, ...], t
 
 def _shape(alike: _Likeness, pods: list[Pod]) -> Shape:
     requests, alternatives, tolerations, problems = alike
-    pods.sort(key=_turn)
+    pods.sort(key=turn)
     return Shape(requests, Wish(alternatives, tolerations), problems, tuple(pod.key for pod in pods))
 
 
-def _turn(pod: Pod) -> tuple[int, datetime, PodKey]:
-    return (-pod.priority, pod.created, pod.key)
+def _reachable(pod: Pod) -> tuple[Requirements, ...]:
+    """Its alternatives, each with each of its volumes'."""
+    if pod.volume_nodes == _ANYWHERE:
+        return pod.alternatives
+    both = (mine.intersect(volumes) for mine in pod.alternatives for volumes in pod.volume_nodes)
+    return tuple(dict.fromkeys(both))
+
+
+_ANYWHERE: Final = (Requirements(),)
 
 
 def _order(shape: Shape) -> tuple[tuple[int, int], tuple[tuple[str, int], ...], PodKey]:

@@ -1,14 +1,18 @@
 """One scheduler, used by everything that asks where pods would go."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
 from nodewright.domain.scheduling.budget import Budget, Meter, never
-from nodewright.domain.scheduling.buying import Purchase, buy
+from nodewright.domain.scheduling.buying import buy
+from nodewright.domain.scheduling.entangled import Tangle, tangle
+from nodewright.domain.scheduling.joint import Joint, JointPlan
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
+from nodewright.domain.scheduling.rule_reasons import rule_reason
 from nodewright.domain.scheduling.shapes import Shape, Waiting, group
+from nodewright.domain.scheduling.tiers import Tier
 from nodewright.domain.snapshot import Snapshot
 
 
@@ -18,25 +22,47 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     Pure: a function of snapshot and budget, byte for byte, in whatever order the snapshot lists things.
     `expired` is the outer guard; a plan it cuts says `truncated`, and what is in it may be launched.
     """
-    shapes = group(snapshot.pods)
-    waiting = Waiting([shape for shape in shapes if not shape.problems])
+    hopeless = group(pod for pod in snapshot.pods if pod.problems)
+    sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
+    waiting = Waiting(group(sorted_out.free))
     meter = Meter(budget, expired)
+    plan = _joint if sorted_out.kinds else _apart
+    return plan(snapshot, sorted_out, waiting, meter, tuple(_hopeless(hopeless)))
+
+
+def _apart(snapshot: Snapshot, _: Tangle, waiting: Waiting, meter: Meter, hopeless: Sequence[Unschedulable]) -> Plan:
+    """No pod's place matters to another."""
     nominations = rooms.place(snapshot.rooms, waiting)
-    held = tuple(_held(waiting, snapshot.set_aside))
+    held = tuple(_held(_waiting(waiting), snapshot.set_aside))
     waiting.drop({each.pod for each in held})
     purchase = buy(snapshot.pools, snapshot.daemon_sets, waiting, meter)
-    helpless = [shape for shape in shapes if shape.problems]
+    left = _left(waiting, purchase.tiers, len(snapshot.rooms), cut=meter.stopped)
     return Plan(
         launches=purchase.launches,
         nominations=nominations,
-        unschedulable=tuple(
-            sorted(
-                (*_hopeless(helpless), *held, *_left(waiting, purchase, len(snapshot.rooms), cut=meter.stopped)),
-                key=lambda each: each.pod,
-            )
-        ),
+        unschedulable=_by_pod(hopeless, held, left),
         cost=purchase.cost,
         bound=purchase.bound,
+        truncated=meter.stopped,
+    )
+
+
+def _joint(
+    snapshot: Snapshot, sorted_out: Tangle, waiting: Waiting, meter: Meter, hopeless: Sequence[Unschedulable]
+) -> Plan:
+    joint = JointPlan(snapshot, sorted_out, waiting, meter).run()
+    left = _left(waiting, joint.tiers, len(snapshot.rooms), cut=meter.stopped)
+    return Plan(
+        launches=joint.launches,
+        nominations=joint.nominations,
+        unschedulable=_by_pod(
+            hopeless,
+            _held(joint.held, snapshot.set_aside),
+            left,
+            _stuck(joint, snapshot, cut=meter.stopped),
+        ),
+        cost=sum(launch.price * len(launch.nodes) for launch in joint.launches),
+        bound=joint.bound,
         truncated=meter.stopped,
     )
 
@@ -47,23 +73,38 @@ def _hopeless(shapes: Sequence[Shape]) -> Iterator[Unschedulable]:
         yield from (Unschedulable(pod, why.word, why.message) for pod in shape.pods)
 
 
-def _held(waiting: Waiting, set_aside: Mapping[PodKey, str]) -> Iterator[Unschedulable]:
-    """Those found no room, and nothing is bought for them now."""
-    if not set_aside:
-        return
+def _waiting(waiting: Waiting) -> Iterator[PodKey]:
     for number in range(len(waiting.shapes)):
-        for pod in waiting.pods(number):
-            if pod in set_aside:
-                yield Unschedulable(pod, "SetAside", set_aside[pod])
+        yield from waiting.pods(number)
 
 
-def _left(waiting: Waiting, purchase: Purchase, room_count: int, *, cut: bool) -> Iterator[Unschedulable]:
+def _held(pods: Iterable[PodKey], set_aside: Mapping[PodKey, str]) -> Iterator[Unschedulable]:
+    """Those found no room, and nothing is bought for them now."""
+    return (Unschedulable(pod, "SetAside", set_aside[pod]) for pod in pods if pod in set_aside)
+
+
+def _left(waiting: Waiting, tiers: Sequence[Tier], room_count: int, *, cut: bool) -> Iterator[Unschedulable]:
     for number, shape in enumerate(waiting.shapes):
         pods = waiting.pods(number)
         if pods:
-            why = _why(shape, purchase, room_count, cut=cut)
+            why = time_reason() if cut else reason(shape, tiers, room_count)
             yield from (Unschedulable(pod, why.word, why.message) for pod in pods)
 
 
-def _why(shape: Shape, purchase: Purchase, room_count: int, *, cut: bool) -> Reason:
-    return time_reason() if cut else reason(shape, purchase.tiers, room_count)
+def _stuck(joint: Joint, snapshot: Snapshot, *, cut: bool) -> Iterator[Unschedulable]:
+    """Entangled pods without a place."""
+    scene = joint.scene
+    for number, kind in enumerate(scene.tangle.kinds):
+        pods = scene.waiting[number]
+        if pods:
+            why = _why(joint, number, snapshot, cut=cut)
+            yield from (Unschedulable(pod.key, why.word, why.message) for pod in pods if not kind.held)
+            yield from _held((pod.key for pod in pods if kind.held), snapshot.set_aside)
+
+
+def _why(joint: Joint, kind: int, snapshot: Snapshot, *, cut: bool) -> Reason:
+    return time_reason() if cut else rule_reason(joint.scene, kind, joint.tiers, len(snapshot.rooms))
+
+
+def _by_pod(*several: Iterable[Unschedulable]) -> tuple[Unschedulable, ...]:
+    return tuple(sorted((each for some in several for each in some), key=lambda each: each.pod))

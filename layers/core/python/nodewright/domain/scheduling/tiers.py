@@ -9,9 +9,9 @@ from nodewright.domain.pods import DaemonSet
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling import limits
 from nodewright.domain.scheduling.arrays import Bools, Ints, every
-from nodewright.domain.scheduling.daemons import overhead
+from nodewright.domain.scheduling.daemons import overhead, runs_on
 from nodewright.domain.scheduling.offerings import Market, markets
-from nodewright.domain.scheduling.shapes import Shape
+from nodewright.domain.scheduling.shapes import Shape, Wish
 from nodewright.domain.snapshot import PoolOptions
 
 
@@ -61,18 +61,32 @@ class Tier:
         return np.array([requests.get(resource) for resource in self.resources], dtype=np.int64)
 
 
-def tiers(pools: Sequence[PoolOptions], shapes: Sequence[Shape], daemon_sets: Sequence[DaemonSet]) -> tuple[Tier, ...]:
+def tiers(
+    pools: Sequence[PoolOptions],
+    shapes: Sequence[Shape],
+    daemon_sets: Sequence[DaemonSet],
+    choices: Sequence[Wish] = (),
+) -> tuple[Tier, ...]:
     """By weight, heavy first; a pod goes to the first that can host it."""
     weights = sorted({options.pool.weight for options in pools}, reverse=True)
     return tuple(
-        tier([options for options in pools if options.pool.weight == weight], shapes, daemon_sets) for weight in weights
+        tier([options for options in pools if options.pool.weight == weight], shapes, daemon_sets, choices)
+        for weight in weights
     )
 
 
-def tier(pools: Iterable[PoolOptions], shapes: Sequence[Shape], daemon_sets: Sequence[DaemonSet]) -> Tier:
-    """These pools as one tier, whatever their weights."""
+def tier(
+    pools: Iterable[PoolOptions],
+    shapes: Sequence[Shape],
+    daemon_sets: Sequence[DaemonSet],
+    choices: Sequence[Wish] = (),
+) -> Tier:
+    """These pools as one tier, whatever their weights.
+
+    `choices` are wishes that nobody has, but by which open labels are told apart, too: rules between pods.
+    """
     options = tuple(sorted(pools, key=lambda each: each.pool.name))
-    wishes = tuple(dict.fromkeys(shape.wish for shape in shapes))
+    wishes = tuple(dict.fromkeys((*(shape.wish for shape in shapes), *choices)))
     stalls = [(purse, market) for purse, each in enumerate(options) for market in markets(each, wishes)]
     resources = tuple(sorted({resource for shape in shapes for resource in shape.requests}))
     limited = tuple(sorted({key for each in options for key in limits.limited(each)}))
@@ -92,6 +106,11 @@ def tier(pools: Iterable[PoolOptions], shapes: Sequence[Shape], daemon_sets: Seq
         usage=_stacked([limits.usage(market, limited) for market in sold], len(limited)),
         remaining=limits.remaining(options, limited),
     )
+
+
+def daemon_rows(place: Tier, daemon_set: DaemonSet) -> Bools:
+    """Offerings on whose nodes a DaemonSet has a pod."""
+    return place.across(lambda market: runs_on(market, daemon_set))
 
 
 def _room(market: Market, daemon_sets: Sequence[DaemonSet], resources: Sequence[str]) -> Ints:

@@ -1,0 +1,210 @@
+"""Placing entangled pods one by one: on nodes that are there, then on nodes opened for them.
+
+What waits for others comes after them (waiting_order.py), what needs nodes of its own before what can share.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.entangled import Kind, min_key
+from nodewright.domain.scheduling.homes import Member, homes
+from nodewright.domain.scheduling.opened import Need, Step
+from nodewright.domain.scheduling.rules import RepulsionRule, is_host, topology_keys
+from nodewright.domain.scheduling.scene import Scene
+from nodewright.domain.scheduling.terms import Affinity, Ruling
+from nodewright.domain.scheduling.waiting_order import rank
+
+
+def place(scene: Scene, meter: Meter) -> None:
+    """Put as many as possible of the scene's pods somewhere."""
+    placing = _Placing(scene, meter)
+    placing.keep_nominated()
+    for loose in (False, True):
+        while placing.round(loose=loose):
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A room (tier is None), or a step in a tier."""
+
+    site: int
+    tier: int | None = None
+    step: Step | None = None
+    need: Need | None = None
+
+
+class _Placing:
+    def __init__(self, scene: Scene, meter: Meter) -> None:
+        self._scene = scene
+        self._meter = meter
+        kinds = scene.tangle.kinds
+        self._order = sorted(range(len(kinds)), key=self._turn)
+
+    def keep_nominated(self) -> None:
+        """Put pods where they were nominated, where that still holds; again while that makes others hold."""
+        scene = self._scene
+        kind_of = {pod.key: number for number, kind in enumerate(scene.tangle.kinds) for pod in kind.pods}
+        wanted = [
+            (site, pod, kind_of[pod])
+            for site, room in enumerate(scene.standing.rooms)
+            for pod in room.nominated
+            if pod in kind_of
+        ]
+        while wanted:
+            left = []
+            for site, pod, number in wanted:
+                if not scene.waits(number, pod):
+                    continue
+                if self._rooms(number, self._ruling(number))[site]:
+                    scene.settle(number, site, pod)
+                else:
+                    left.append((site, pod, number))
+            if len(left) == len(wanted):
+                return
+            wanted = left
+
+    def round(self, *, loose: bool) -> bool:
+        """Every kind in its turn; whether any pod found a place."""
+        self._scene.look_round()
+        placed = False
+        for number in self._order:
+            while self._scene.waiting[number] and self._meter.spend():
+                spot = self._find(number, loose=loose)
+                if spot is None:
+                    break
+                self._take(number, spot)
+                placed = True
+        return placed
+
+    def _turn(self, number: int) -> tuple[object, ...]:
+        scene = self._scene
+        kind = scene.tangle.kinds[number]
+        return (rank(kind, scene.ranks), not self._is_exclusive(kind), min_key(kind))
+
+    def _is_exclusive(self, kind: Kind) -> bool:
+        """Whether no two of its pods share a node: what such pods open others can fill."""
+        rules = self._scene.tangle.rules
+        alone = (index for index in kind.owns if index in kind.selected and isinstance(rules[index], RepulsionRule))
+        return bool(kind.host_ports) or any(is_host(topology_keys(rules[index])[0]) for index in alone)
+
+    def _find(self, number: int, *, loose: bool) -> _Spot | None:
+        group = self._group(number)
+        if group is None:
+            return self._look(number, None, loose=loose)
+        whole = self._whole(group) if group.single_node else None
+        for home in self._homes(group, loose=loose):
+            group.home = home
+            for size in (whole, None) if whole is not None else (None,):
+                spot = self._look(number, size, loose=loose)
+                if spot is not None:
+                    return spot
+        group.home = None
+        return None
+
+    def _group(self, number: int) -> Affinity | None:
+        """The group that this pod would be the first of."""
+        kind = self._scene.tangle.kinds[number]
+        for index in kind.owns:
+            affinity = self._scene.tallies.affinity(index)
+            if affinity is not None and index in kind.selected and affinity.is_open:
+                return affinity
+        return None
+
+    def _members(self, group: Affinity) -> Iterator[int]:
+        for number, kind in enumerate(self._scene.tangle.kinds):
+            if self._scene.waiting[number] and any(self._scene.tallies.affinity(index) is group for index in kind.owns):
+                yield number
+
+    def _whole(self, group: Affinity) -> Ints:
+        scene = self._scene
+        amounts = [scene.wanted[number] * len(scene.waiting[number]) for number in self._members(group)]
+        return np.array(sum(amounts[1:], amounts[0]), dtype=np.int64)
+
+    def _homes(self, group: Affinity, *, loose: bool) -> Iterator[Bools]:
+        scene = self._scene
+        members = [
+            Member(
+                scene.tangle.kinds[each].wish,
+                scene.wanted[each],
+                [scene.mask(tier, each, loose=loose) for tier in range(len(scene.opened))],
+                len(scene.waiting[each]),
+            )
+            for each in self._members(group)
+        ]
+        yield from homes(group.domains(), members, scene.standing, scene.opened)
+
+    def _ruling(self, number: int) -> Ruling:
+        return self._scene.tallies.ruling(self._scene.roles[number])
+
+    def _look(self, number: int, whole: Ints | None, *, loose: bool) -> _Spot | None:
+        """The best place for one more pod of a kind; `whole` is what its node has to hold in the end."""
+        scene = self._scene
+        ruling = self._ruling(number)
+        if not ruling.localities.any():
+            return None
+        crowds = scene.tallies.crowds(scene.roles[number])
+        rooms = np.flatnonzero(self._rooms(number, ruling, whole))
+        if len(rooms):
+            return _Spot(int(rooms[np.lexsort((rooms, crowds[scene.standing.locality[rooms]]))[0]]))
+        if scene.tangle.kinds[number].held:
+            return None
+        sites = self._sites(number, ruling)
+        for tier in range(len(scene.opened)):
+            need = self._need(tier, number, ruling, crowds, whole, loose=loose)
+            step = self._step(tier, need, sites, opens=ruling.opens)
+            if step is not None:
+                return _Spot(-1, tier, step, need)
+        return None
+
+    def _rooms(self, number: int, ruling: Ruling, whole: Ints | None = None) -> Bools:
+        scene = self._scene
+        rooms = len(scene.standing.rooms)
+        wanted = scene.wanted_at(number, np.arange(rooms)) if whole is None else whole
+        mask = scene.standing.candidates(scene.tangle.kinds[number].wish, wanted, ruling.localities)
+        return mask & self._sites(number, ruling)[:rooms]
+
+    def _sites(self, number: int, ruling: Ruling) -> Bools:
+        mask = ruling.sites(self._scene.sites)
+        ports = self._scene.tangle.kinds[number].host_ports
+        if ports:
+            mask[list(self._scene.ports.refuse(ports))] = False
+        return mask
+
+    def _need(self, tier: int, number: int, ruling: Ruling, crowds: Ints, whole: Ints | None, *, loose: bool) -> Need:
+        scene = self._scene
+        alone = scene.wanted[number]
+        return Need(
+            mask=scene.mask_index(tier, number, loose=loose),
+            wanted=scene.wanted_at(number, scene.opened[tier].site),
+            whole=alone,
+            group=alone if whole is None else whole,
+            localities=ruling.localities,
+            opening=scene.tallies.openings(),
+            crowds=crowds,
+        )
+
+    def _step(self, tier: int, need: Need, sites: Bools, *, opens: bool) -> Step | None:
+        opened = self._scene.opened[tier]
+        within = opened.within(need, sites)
+        if within is not None:
+            return within
+        fresh = opened.fresh(need) if opens else None
+        grown = opened.grown(need, sites, fresh.price if fresh else _ENDLESS)
+        return grown or fresh
+
+    def _take(self, number: int, spot: _Spot) -> None:
+        scene = self._scene
+        pod = scene.waiting[number][0]
+        if spot.tier is None or spot.step is None or spot.need is None:
+            scene.settle(number, spot.site, pod.key)
+        else:
+            scene.open_or_join(number, pod, spot.tier, spot.step, spot.need)
+
+
+_ENDLESS: Final = 2**62

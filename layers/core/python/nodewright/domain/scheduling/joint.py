@@ -1,0 +1,143 @@
+"""A plan in which some pods are entangled: those first and carefully, the others around them by shape."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nodewright.domain.limits import Limits
+from nodewright.domain.plans import Launch, Nomination
+from nodewright.domain.pods import PodKey
+from nodewright.domain.requirements import Requirement, Requirements
+from nodewright.domain.scheduling import careful
+from nodewright.domain.scheduling.arrays import Floats
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.buying import Purchase, buy, relaxed_bound
+from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.limits import limited
+from nodewright.domain.scheduling.opened_launches import launches, openings
+from nodewright.domain.scheduling.rooms import Floor, in_order
+from nodewright.domain.scheduling.rules import is_host, topology_keys
+from nodewright.domain.scheduling.scene import Scene
+from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish
+from nodewright.domain.scheduling.tiers import Tier, tiers
+from nodewright.domain.snapshot import PoolOptions, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What came of it."""
+
+    nominations: tuple[Nomination, ...]
+    launches: tuple[Launch, ...]
+    bound: int
+    held: frozenset[PodKey]
+    """Pods without rules for which nothing is bought now."""
+    scene: Scene
+    """As it is in the end, for reasons."""
+    tiers: tuple[Tier, ...]
+
+
+class JointPlan:
+    """The steps of it, in order."""
+
+    def __init__(self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter) -> None:
+        self._snapshot = snapshot
+        self._waiting = waiting
+        self._meter = meter
+        self._shape_of = {pod: shape for shape in waiting.shapes for pod in shape.pods}
+        self._pools = [options for options in snapshot.pools if not options.pool.terminating]
+        self._rooms = in_order(snapshot.rooms)
+        self._kept = Floor(self._rooms, waiting)
+        self._kept.keep_nominated()
+        rooms = [
+            replace(room, available=self._kept.left(site, room.available)) for site, room in enumerate(self._rooms)
+        ]
+        entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
+        self._entangled = entangled
+        places = tiers(self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, _choices(tangle, self._pools))
+        self.scene = Scene(tangle, rooms, snapshot.bystanders, places, snapshot.daemon_sets)
+
+    def run(self) -> "Joint":
+        """All of it; pods without rules that got no place still wait."""
+        scene = self.scene
+        careful.place(scene, self._meter)
+        nominations = self._fill_rooms()
+        held = self._hold()
+        fillers = self._fill_opened()
+        pools = [self._after(options) for options in self._pools]
+        purchase = buy(pools, self._snapshot.daemon_sets, self._waiting, self._meter)
+        purses = [self._purse(tier, purchase) for tier in range(len(scene.opened))]
+        made = tuple(launches(scene, fillers, self._shape_of, purses))
+        return Joint(
+            nominations=nominations,
+            launches=(*made, *purchase.launches),
+            bound=self._bound(made, purchase),
+            held=held,
+            scene=scene,
+            tiers=tuple(
+                replace(opened.place, remaining=np.floor(purse).astype(np.int64))
+                for opened, purse in zip(scene.opened, purses, strict=True)
+            ),
+        )
+
+    def _hold(self) -> frozenset[PodKey]:
+        """Pods that found no room and for which nothing is bought now; they no longer wait."""
+        waiting = {pod for number in range(len(self._waiting.shapes)) for pod in self._waiting.pods(number)}
+        held = frozenset(waiting & self._snapshot.set_aside.keys())
+        self._waiting.drop(held)
+        return held
+
+    def _fill_rooms(self) -> tuple[Nomination, ...]:
+        """With pods without rules what the others left."""
+        left = [
+            replace(room, available=self.scene.demands.reduced(room.available, self.scene.used(site)), nominated=())
+            for site, room in enumerate(self.scene.standing.rooms)
+        ]
+        floor = Floor(left, self._waiting)
+        floor.fill()
+        placed = (
+            (room.name, (*kept, *(pod.key for _, pod in entangled), *filled))
+            for room, kept, entangled, filled in zip(
+                self._rooms, self._kept.placed, self.scene.contents, floor.placed, strict=False
+            )
+        )
+        return tuple(Nomination(name, pods) for name, pods in placed if pods)
+
+    def _fill_opened(self) -> Mapping[int, Sequence[PodKey]]:
+        keys = sorted({key for shape in self._waiting.shapes for key in shape.wish.keys})
+        rooms = openings(self.scene, keys)
+        floor = Floor([room for _, room in rooms], self._waiting)
+        floor.fill()
+        return {site: pods for (site, _), pods in zip(rooms, floor.placed, strict=True) if pods}
+
+    def _after(self, options: PoolOptions) -> PoolOptions:
+        """A pool with what opened nodes leave of its limits."""
+        if options.remaining is None:
+            return options
+        opened = next(each for each in self.scene.opened if options in each.place.pools)
+        row = opened.remaining[opened.place.pools.index(options)].tolist()
+        left = dict(zip(opened.place.limited, row, strict=True))
+        return replace(options, remaining=Limits({name: left[name] for name in limited(options)}))
+
+    def _purse(self, tier: int, purchase: Purchase) -> Floats:
+        """What is left of a tier's limits, pools × resources."""
+        left = purchase.tiers[tier].remaining if purchase.tiers else self.scene.opened[tier].remaining
+        return left.astype(np.float64)
+
+    def _bound(self, made: Sequence[Launch], purchase: Purchase) -> int:
+        """Whatever the rules: pods that share opened nodes are proven together with all others."""
+        if not made:
+            return purchase.bound
+        shapes = [*self._entangled, *self._waiting.shapes]
+        placed = {pod for launch in (*made, *purchase.launches) for node in launch.nodes for pod in node}
+        counts = np.array([len(placed.intersection(shape.pods)) for shape in shapes], dtype=np.int64)
+        return relaxed_bound(self._pools, self._snapshot.daemon_sets, shapes, counts)
+
+
+def _choices(tangle: Tangle, pools: Iterable[PoolOptions]) -> Sequence[Wish]:
+    """The values between which rules make a pool's open labels choose."""
+    keys = sorted({key for rule in tangle.rules for key in topology_keys(rule) if not is_host(key)})
+    listed = (options.pool.requirements.get(key) for options in pools for key in keys)
+    values = {(each.key, value) for each in listed if each is not None and not each.complement for value in each.values}
+    return [Wish((Requirements([Requirement.of(key, "In", [value])]),), ()) for key, value in sorted(values)]

@@ -1,0 +1,201 @@
+"""Nodes that a plan opens in one tier for entangled pods.
+
+A node keeps every offering that still holds what is on it; it counts as the cheapest of those. What a further
+pod costs is by how much that price rises, so contents end on the cheapest type that holds them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.scheduling import flexibility
+from nodewright.domain.scheduling.arrays import Bools, Ints, every
+from nodewright.domain.scheduling.demands import Demands
+from nodewright.domain.scheduling.frontier import frontier
+from nodewright.domain.scheduling.tiers import Tier
+
+_NEVER: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Somewhere to put a pod: a node (None: a new one) and the offering it then counts as."""
+
+    price: int
+    """By how much the plan gets dearer."""
+    crowd: int
+    row: int
+    node: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Need:
+    """What one more pod needs of a node of this tier."""
+
+    mask: int
+    """Of offerings; index into the tier's."""
+    wanted: Ints
+    """One vector, or one for each node."""
+    whole: Ints
+    """What it needs of a new node."""
+    group: Ints
+    """What a new node must be able to grow to."""
+    localities: Bools
+    opening: Bools
+    """Localities where a node may be opened."""
+    crowds: Ints
+
+
+class Opened:
+    """The offerings of a tier by locality, and the nodes opened there."""
+
+    def __init__(self, place: Tier, localities: Ints, masks: Sequence[Bools], demands: Demands) -> None:
+        self.place = place
+        self.locality = localities
+        self.room = demands.of_rows(place)
+        self._masks = masks
+        self._cells = _cells(place, localities, masks, self.room)
+        self._listed = np.zeros(len(place.prices), dtype=np.bool_)
+        for cell in self._cells:
+            self._listed[cell] = True
+        self._cell_of = np.full(len(place.prices), -1)
+        for number, cell in enumerate(self._cells):
+            self._cell_of[cell] = number
+        self._combined: dict[tuple[int, int], int] = {}
+        self._combos: list[Bools] = list(masks)
+        self.remaining = place.remaining.copy()
+        self.row = np.zeros(0, dtype=np.int64)
+        self.load = np.zeros((0, self.room.shape[1]), dtype=np.int64)
+        self.combo = np.zeros(0, dtype=np.int64)
+        self.site = np.zeros(0, dtype=np.int64)
+
+    @property
+    def affordable(self) -> Bools:
+        """Offerings of which the limits allow one node more."""
+        return every(self.place.usage <= self.remaining[self.place.purse_of])
+
+    def allowed(self, node: int) -> Bools:
+        """Offerings that all pods of a node may use, whatever their size."""
+        return self._combos[int(self.combo[node])]
+
+    def within(self, need: Need, sites: Bools) -> Step | None:
+        """A node that holds it as it is: the least crowded, then the one left with least."""
+        if not len(self.row):
+            return None
+        fits = self._may_join(need, sites) & every(self.room[self.row] >= self.load + need.wanted)
+        fits &= self._masks[need.mask][self.row]
+        if not fits.any():
+            return None
+        found = np.flatnonzero(fits)
+        crowds = need.crowds[self.locality[self.row[found]]]
+        spare = (self.room[self.row[found]] - self.load[found])[:, 0]
+        best = found[np.lexsort((found, spare, crowds))[0]]
+        return Step(0, int(crowds.min()), int(self.row[best]), int(best))
+
+    def grown(self, need: Need, sites: Bools, below: int) -> Step | None:
+        """The node that gets dearer by least, if that is no more than `below`."""
+        best: tuple[int, int, int, int] | None = None
+        joinable = self._may_join(need, sites) if len(self.row) else np.zeros(0, dtype=np.bool_)
+        cells = self._cell_of[self.row]
+        for cell in np.unique(cells[joinable]).tolist():
+            nodes = np.flatnonzero(joinable & (cells == cell))
+            found = self._growth(need, nodes, self._cells[cell])
+            if found is not None and found[0] <= below and (best is None or found < best):
+                best = found
+        return None if best is None else Step(best[0], best[1], best[3], best[2])
+
+    def fresh(self, need: Need) -> Step | None:
+        """The cheapest new node; of equals the one where fewest are."""
+        mask = self._listed & self._masks[need.mask] & (need.localities & need.opening)[self.locality]
+        mask &= every(self.room >= need.whole)
+        mask &= self.affordable
+        if (need.group > need.whole).any():
+            large = np.unique(self._cell_of[mask & every(self.room >= need.group)])
+            mask &= np.isin(self._cell_of, large[large >= 0])
+        if not mask.any():
+            return None
+        found = np.flatnonzero(mask)
+        crowds = need.crowds[self.locality[found]]
+        best = np.lexsort((found, crowds, self.place.prices[found]))[0]
+        return Step(int(self.place.prices[found[best]]), int(crowds[best]), int(found[best]))
+
+    def put(self, step: Step, need: Need, site: int) -> int:
+        """Do it; the site of the node, which is `site` where it is a new one."""
+        if step.node is None:
+            self.row = np.append(self.row, step.row)
+            self.load = np.vstack([self.load, need.whole])
+            self.combo = np.append(self.combo, need.mask)
+            self.site = np.append(self.site, site)
+            self._pay(step.row, 1)
+            return site
+        node = step.node
+        self._pay(int(self.row[node]), -1)
+        self._pay(step.row, 1)
+        self.row[node] = step.row
+        self.load[node] += need.wanted if need.wanted.ndim == 1 else need.wanted[node]
+        self.combo[node] = self._combine(int(self.combo[node]), need.mask)
+        return int(self.site[node])
+
+    def _may_join(self, need: Need, sites: Bools) -> Bools:
+        return need.localities[self.locality[self.row]] & sites[self.site]
+
+    def _growth(self, need: Need, nodes: Ints, rows: Ints) -> tuple[int, int, int, int] | None:
+        """(rise, crowd, node, row) of the cheapest; rows are sorted by price."""
+        place = self.place
+        load = self.load[nodes] + (need.wanted if need.wanted.ndim == 1 else need.wanted[nodes])
+        fits = self._open_rows(nodes, need.mask, rows)
+        for column in range(load.shape[1]):
+            fits &= load[:, column, None] <= self.room[rows, column]
+        if place.limited:
+            mine = self.remaining[place.purse_of[rows[0]]] + place.usage[self.row[nodes]]
+            fits &= (place.usage[rows] <= mine[:, None, :]).all(axis=2)
+        first = fits.argmax(axis=1)
+        rises = np.where(
+            fits[np.arange(len(nodes)), first], place.prices[rows[first]] - place.prices[self.row[nodes]], _NEVER
+        )
+        best = int(rises.argmin())
+        if rises[best] == _NEVER:
+            return None
+        row = int(rows[first[best]])
+        return int(rises[best]), int(need.crowds[self.locality[row]]), int(nodes[best]), row
+
+    def _open_rows(self, nodes: Ints, mask: int, rows: Ints) -> Bools:
+        """Nodes × rows that the pods there and this one may all use."""
+        combos, which = np.unique(self.combo[nodes], return_inverse=True)
+        allowed = np.array([self._combos[self._combine(combo, mask)][rows] for combo in combos.tolist()])
+        return allowed[which.reshape(-1)]
+
+    def _combine(self, combo: int, mask: int) -> int:
+        """The combination of a node's masks with one more."""
+        if (combo, mask) not in self._combined:
+            both = self._combos[combo] & self._masks[mask]
+            same = next((n for n, each in enumerate(self._combos) if np.array_equal(each, both)), len(self._combos))
+            if same == len(self._combos):
+                self._combos.append(both)
+            self._combined[combo, mask] = same
+        return self._combined[combo, mask]
+
+    def _pay(self, row: int, times: int) -> None:
+        self.remaining[self.place.purse_of[row]] -= times * self.place.usage[row]
+
+
+def _cells(place: Tier, localities: Ints, masks: Sequence[Bools], room: Ints) -> list[Ints]:
+    """Rows worth opening, by market and locality, cheapest first."""
+    allowed = np.array(masks, dtype=np.bool_).reshape(len(masks), len(place.prices)).T
+    usable = place.affordable & allowed.any(axis=1)
+    cells: list[Ints] = []
+    for number, market in enumerate(place.markets):
+        span = place.rows(number)
+        own = np.arange(span.start, span.stop)[usable[span]]
+        for locality in np.unique(localities[own]).tolist():
+            rows = own[localities[own] == locality]
+            if flexibility.wishes(market):
+                shelf = np.zeros(market.shelf.rows, dtype=np.bool_)
+                shelf[rows - span.start] = True
+                rows = rows[flexibility.anchors(market, room[span], allowed[span] & shelf[:, None])[rows - span.start]]
+            cells.append(
+                rows[frontier(place.prices[rows], room[rows], allowed[rows], place.purse_of[rows], place.usage[rows])]
+            )
+    return [cell for cell in cells if len(cell)]

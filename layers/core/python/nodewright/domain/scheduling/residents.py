@@ -1,0 +1,39 @@
+"""What rules count of the pods that are on a node already or come with it."""
+
+from collections.abc import Iterable, Iterator
+
+from nodewright.domain import nodes
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.roles import Role, bound_roles
+from nodewright.domain.scheduling.rules import RepulsionRule, SpreadRule
+from nodewright.domain.snapshot import Room
+from nodewright.domain.taints import untolerated
+
+
+def resident_roles(room: Room, tangle: Tangle) -> Iterator[tuple[Role, ...]]:
+    """Of each pod bound there that some rule has to do with."""
+    for pod in room.pods:
+        selected = tangle.selections.of(pod.key.namespace, pod.labels)
+        repels = [tangle.index[RepulsionRule(term)] for term in pod.anti_affinity]
+        if selected or repels:
+            yield bound_roles(_counted(pod, selected, tangle), repels)
+
+
+def daemons_to_come(room: Room, daemon_sets: Iterable[DaemonSet]) -> Iterator[DaemonSet]:
+    """DaemonSets whose pods a node will get but hasn't yet."""
+    there = {
+        PodKey(pod.key.namespace, pod.owner.name)
+        for pod in room.pods
+        if pod.owner is not None and pod.owner.kind == "DaemonSet"
+    }
+    final = {**room.labels, nodes.REGISTERED_LABEL: "true", nodes.INITIALIZED_LABEL: "true"}
+    for each in daemon_sets:
+        comes = each.key not in there and not untolerated(each.tolerations, room.taints)
+        if comes and any(alternative.admits(final) for alternative in each.alternatives):
+            yield each
+
+
+def _counted(pod: Pod, selected: Iterable[int], tangle: Tangle) -> tuple[int, ...]:
+    """A spread doesn't count pods that are being deleted (kubernetes#87621); affinity does."""
+    return tuple(index for index in selected if not (pod.terminating and isinstance(tangle.rules[index], SpreadRule)))

@@ -1,0 +1,123 @@
+"""Why an entangled pod gets no place, rule by rule, with numbers."""
+
+from collections.abc import Iterator, Sequence
+
+from nodewright.domain.host_ports import conflicts
+from nodewright.domain.scheduling.demands import EBS_DRIVER
+from nodewright.domain.scheduling.reasons import Reason, reason
+from nodewright.domain.scheduling.roles import Role
+from nodewright.domain.scheduling.rules import AffinityRule, RepulsionRule, Rule, SpreadRule, selectors
+from nodewright.domain.scheduling.scene import Scene
+from nodewright.domain.scheduling.shapes import Shape
+from nodewright.domain.scheduling.tiers import Tier, daemon_rows
+from nodewright.domain.topology import PodSelector
+
+
+def rule_reason(scene: Scene, number: int, tiers: Sequence[Tier], rooms: int) -> Reason:
+    """The rule that leaves it no node; where none does, what keeps it from each pool."""
+    kind = scene.tangle.kinds[number]
+    shape = Shape(kind.requests, kind.wish, (), tuple(pod.key for pod in kind.pods))
+    found = [*_volumes(scene, number), *_ports(scene, number, tiers), *_rules(scene, number)]
+    return found[0] if found else reason(shape, tiers, rooms)
+
+
+def _rules(scene: Scene, number: int) -> Iterator[Reason]:
+    near = scene.within_reach(number)
+    for role in scene.roles[number] if near.any() else ():
+        rule = scene.tangle.rules[role.rule]
+        ruling = scene.tallies.ruling((role,))
+        if (ruling.localities & near).any() and (ruling.opens or ruling.only):
+            continue
+        if isinstance(rule, SpreadRule):
+            yield from _spread(scene, rule, role)
+        elif isinstance(rule, AffinityRule):
+            yield _affinity(rule)
+        else:
+            yield _repulsion(rule, role)
+
+
+def _spread(scene: Scene, rule: SpreadRule, role: Role) -> Iterator[Reason]:
+    tally = scene.tallies.spread(role.rule)
+    if tally is None:
+        return
+    names = scene.localities.names(rule.key)
+    counts = ", ".join(
+        f"{name} has {tally.counts[code]}"
+        for name, code in sorted(zip(names, range(len(names)), strict=True))
+        if tally.domains[code]
+    )
+    reachable = int(tally.domains.sum())
+    if reachable < rule.min_domains:
+        yield Reason(
+            "TopologySpread",
+            f"TopologySpread: needs {rule.min_domains} {_plural(rule.key)}, {reachable} reachable; with maxSkew "
+            f"{rule.max_skew} over {rule.key} no more pods may come ({counts or 'no domain'}); lower minDomains or "
+            f"let a pool offer more",
+        )
+        return
+    yield Reason(
+        "TopologySpread",
+        f"TopologySpread: one more pod would pass maxSkew {rule.max_skew} over {rule.key} wherever it could go "
+        f"({counts or 'no node has the label'}); it counts {_shown(rule)}; raise maxSkew or let a pool "
+        f"offer the others",
+    )
+
+
+def _affinity(rule: AffinityRule) -> Reason:
+    keys = ", ".join(term.topology_key for term in rule.terms)
+    return Reason(
+        "PodAffinity",
+        f"PodAffinity: there is no pod with {_shown(rule)} in any {keys} that it could join, bound or planned "
+        f"before it; create one, or correct spec.affinity.podAffinity",
+    )
+
+
+def _repulsion(rule: RepulsionRule, role: Role) -> Reason:
+    key = rule.term.topology_key
+    whose = "its own podAntiAffinity" if role.owner else "podAntiAffinity of other pods"
+    return Reason(
+        "PodAntiAffinity",
+        f"PodAntiAffinity: {whose} against {_shown(rule)} leaves no {key}: each that can be reached is taken; "
+        f"make the term preferred or let a pool offer more",
+    )
+
+
+def _ports(scene: Scene, number: int, tiers: Sequence[Tier]) -> Iterator[Reason]:
+    kind = scene.tangle.kinds[number]
+    for daemon_set in sorted(scene.daemon_sets, key=lambda each: each.key):
+        clash = next(conflicts(kind.host_ports, daemon_set.host_ports), None)
+        if clash is not None and any(daemon_rows(place, daemon_set).any() for place in tiers):
+            yield Reason(
+                "HostPort",
+                f"hostPort {clash[1]} taken by DaemonSet {daemon_set.key}; use another port, a Service, or a pool "
+                f"whose nodes it doesn't run on",
+            )
+
+
+def _volumes(scene: Scene, number: int) -> Iterator[Reason]:
+    kind = scene.tangle.kinds[number]
+    if kind.wish != kind.reach:
+        anywhere = any(scene.mask(tier, number, loose=True).any() for tier in range(len(scene.opened)))
+        where = " or ".join(map(str, dict.fromkeys(v for pod in kind.pods[:1] for v in pod.volume_nodes)))
+        if not anywhere:
+            yield Reason(
+                "VolumeZone", f"its volumes can be reached only where {where or 'nothing is'}; no pool offers that"
+            )
+    volumes = sum(each.driver == EBS_DRIVER for each in kind.attachments)
+    most = max((int(opened.room[:, -1].max(initial=0)) for opened in scene.opened), default=0)
+    if scene.demands.drivers[-1:] == (EBS_DRIVER,) and volumes > most:
+        yield Reason("AttachLimit", f"it mounts {volumes} EBS volumes; no instance type attaches more than {most}")
+
+
+def _shown(rule: Rule) -> str:
+    return " and ".join(dict.fromkeys(map(_selected, selectors(rule))))
+
+
+def _selected(selector: PodSelector) -> str:
+    labels = "no label that could match" if selector.labels is None else str(selector.labels)
+    named = ", ".join(sorted(selector.namespaces))
+    return f"labels {labels}" + (f" in namespace {named}" if named else "")
+
+
+def _plural(key: str) -> str:
+    return {"topology.kubernetes.io/zone": "zones", "kubernetes.io/hostname": "nodes"}.get(key, f"domains of {key}")

@@ -1,0 +1,173 @@
+"""Everything the careful path works on: nodes that are there, nodes opened, and what rules count where."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.demands import Demands
+from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.localities import Localities
+from nodewright.domain.scheduling.offers import Offers
+from nodewright.domain.scheduling.opened import Need, Opened, Step
+from nodewright.domain.scheduling.ports import Ports
+from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
+from nodewright.domain.scheduling.roles import bound_roles, roles
+from nodewright.domain.scheduling.standing import Standing
+from nodewright.domain.scheduling.tallies import Tallies
+from nodewright.domain.scheduling.terms import NOWHERE
+from nodewright.domain.scheduling.tiers import Tier, daemon_rows
+from nodewright.domain.scheduling.waiting_order import ranks
+from nodewright.domain.snapshot import Room
+
+
+class Scene:
+    """Sites are numbered: rooms first, in the order in which they are filled, then nodes as they are opened."""
+
+    def __init__(
+        self,
+        tangle: Tangle,
+        rooms: Sequence[Room],
+        bystanders: Iterable[Room],
+        tiers: Sequence[Tier],
+        daemon_sets: Sequence[DaemonSet],
+    ) -> None:
+        self.tangle = tangle
+        self.daemon_sets = daemon_sets
+        self.demands = Demands(tangle.kinds)
+        self.localities = Localities(tangle.rules)
+        others = tuple(sorted(bystanders, key=lambda room: room.name))
+        of_rooms = [self.localities.of_room(room) for room in (*rooms, *others)]
+        of_rows = [self.localities.of_rows(tier) for tier in tiers]
+        self.standing = Standing(rooms, self.demands, of_rooms[: len(rooms)])
+        self._had = self.standing.free.copy()
+        self.tallies = Tallies(tangle.rules, self.localities)
+        self.ports = Ports()
+        self.ranks = ranks(tangle.rules, tangle.kinds)
+        self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
+        self.wanted = [self.demands.of(kind) for kind in tangle.kinds]
+        self.waiting = [list(kind.pods) for kind in tangle.kinds]
+        self._offers = [Offers(tier, tangle, daemon_sets) for tier in tiers]
+        self.opened = [
+            Opened(tier, rows, each.masks, self.demands)
+            for tier, rows, each in zip(tiers, of_rows, self._offers, strict=True)
+        ]
+        self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
+        """What was placed at each site: kind and pod."""
+        for site, (room, locality) in enumerate(zip((*rooms, *others), of_rooms, strict=True)):
+            self._furnish(room, locality, site if site < len(rooms) else NOWHERE)
+        self._tell_daemons_apart()
+
+    @property
+    def sites(self) -> int:
+        """How many there are."""
+        return len(self.contents)
+
+    def used(self, site: int) -> Ints:
+        """What entangled pods took of a room."""
+        taken: Ints = self._had[site] - self.standing.free[site]
+        return taken
+
+    def waits(self, kind: int, pod: PodKey) -> bool:
+        """Whether it has no place yet."""
+        return any(each.key == pod for each in self.waiting[kind])
+
+    def mask_index(self, tier: int, kind: int, *, loose: bool) -> int:
+        """Of the offerings it may use."""
+        return (self._offers[tier].loose if loose else self._offers[tier].strict)[kind]
+
+    def mask(self, tier: int, kind: int, *, loose: bool) -> Bools:
+        """The offerings it may use."""
+        return self._offers[tier].masks[self.mask_index(tier, kind, loose=loose)]
+
+    def wanted_at(self, kind: int, sites: Ints) -> Ints:
+        """What one pod needs of these sites: one vector, unless some have a volume of it already."""
+        spared = self.demands.spared(self.tangle.kinds[kind])
+        if not spared:
+            return self.wanted[kind]
+        rows = [self.wanted[kind] - spared.get(int(site), 0) for site in sites]
+        return np.array(rows, dtype=np.int64).reshape(len(sites), len(self.wanted[kind]))
+
+    def within_reach(self, kind: int) -> Bools:
+        """Localities where its pods could be for all that rules between pods say."""
+        mask = np.zeros(len(self.localities), dtype=np.bool_)
+        rooms = self.standing.admitted(self.tangle.kinds[kind].wish)
+        mask[self.standing.locality[rooms]] = True
+        for tier, opened in enumerate(self.opened):
+            holds = (opened.room >= self.wanted[kind]).all(axis=1)
+            mask[opened.locality[holds & self.mask(tier, kind, loose=True)]] = True
+        return mask
+
+    def look_round(self) -> None:
+        """Find anew which domains each spread's pods can reach by buying, with what the limits leave."""
+        buyable = np.zeros(len(self.localities), dtype=np.bool_)
+        sold = [opened.affordable for opened in self.opened]
+        for opened, mask in zip(self.opened, sold, strict=True):
+            buyable[opened.locality[mask & opened.place.on_sale]] = True
+        reach: dict[int, Bools] = {}
+        for rule, spread in self.tallies.spreads:
+            mask = np.zeros(len(self.localities), dtype=np.bool_)
+            for number, kind in enumerate(self.tangle.kinds):
+                if rule in kind.owns:
+                    mask |= reach.setdefault(number, self._reach(number, sold))
+            spread.reach(mask)
+        self.tallies.watch(buyable)
+
+    def settle(self, kind: int, site: int, pod: PodKey) -> None:
+        """A pod goes to a room."""
+        found = next(each for each in self.waiting[kind] if each.key == pod)
+        self.standing.free[site] -= self.wanted_at(kind, np.array([site])).reshape(-1)
+        self._note(kind, found, site, int(self.standing.locality[site]))
+
+    def open_or_join(self, kind: int, pod: Pod, tier: int, step: Step, need: Need) -> None:
+        """A pod goes to a node that is opened for it or was for others."""
+        opened = self.opened[tier]
+        locality = int(opened.locality[step.row])
+        site = opened.put(step, need, self.sites)
+        if site == self.sites:
+            self.contents.append([])
+            self.tallies.there(locality)
+            for number in np.flatnonzero(self._daemons[tier][:, step.row]).tolist():
+                self.tallies.add(self._daemon_roles[number], locality, site)
+        self._note(kind, pod, site, locality)
+
+    def _note(self, kind: int, pod: Pod, site: int, locality: int) -> None:
+        self.waiting[kind].remove(pod)
+        self.contents[site].append((kind, pod))
+        self.demands.attach(pod.attachments, site)
+        self.ports.take(pod.host_ports, site)
+        self.tallies.add(self.roles[kind], locality, site)
+
+    def _furnish(self, room: Room, locality: int, site: int) -> None:
+        """What is on a node already."""
+        self.tallies.there(locality)
+        for each in resident_roles(room, self.tangle):
+            self.tallies.add(each, locality, site)
+        for daemon_set in daemons_to_come(room, self.daemon_sets):
+            selected = self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels)
+            self.tallies.add(bound_roles(selected), locality, site)
+        if site != NOWHERE:
+            self.ports.take(room.host_ports, site)
+            self.demands.attach({each for pod in room.pods for each in pod.attachments}, site)
+
+    def _tell_daemons_apart(self) -> None:
+        """DaemonSets that some rule counts, with the offerings on whose nodes they run."""
+        counted = [
+            (each, selected)
+            for each in sorted(self.daemon_sets, key=lambda each: each.key)
+            if (selected := self.tangle.selections.of(each.key.namespace, each.labels))
+        ]
+        self._daemon_roles = [bound_roles(selected) for _, selected in counted]
+        self._daemons = [
+            np.array([daemon_rows(opened.place, each) for each, _ in counted], dtype=np.bool_).reshape(
+                len(counted), len(opened.place.prices)
+            )
+            for opened in self.opened
+        ]
+
+    def _reach(self, kind: int, sold: Sequence[Bools]) -> Bools:
+        mask = np.zeros(len(self.localities), dtype=np.bool_)
+        for offers, opened, affordable in zip(self._offers, self.opened, sold, strict=True):
+            mask[opened.locality[offers.reach(kind) & affordable]] = True
+        return mask

@@ -1,0 +1,182 @@
+"""How many pods each rule counts where, and what that leaves open to further ones."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.localities import Localities
+from nodewright.domain.scheduling.roles import Role
+from nodewright.domain.scheduling.rules import RepulsionRule, Rule, SpreadRule, is_host
+from nodewright.domain.scheduling.terms import Affinity, HostSpread, Repulsion, Ruling
+
+
+class Tallies:
+    """Those of all rules."""
+
+    def __init__(self, rules: Sequence[Rule], localities: Localities) -> None:
+        self._of = [_tally(rule, localities) for rule in rules]
+        self._size = len(localities)
+        self._seen: set[int] = set()
+        self._wary: list[SpreadTally] = []
+
+    @property
+    def spreads(self) -> Iterable[tuple[int, "SpreadTally"]]:
+        """Spreads over domains of many nodes, by rule."""
+        return ((index, each) for index, each in enumerate(self._of) if isinstance(each, SpreadTally))
+
+    def affinity(self, rule: int) -> Affinity | None:
+        """The tally of a rule, if it is an affinity."""
+        found = self._of[rule]
+        return found if isinstance(found, Affinity) else None
+
+    def spread(self, rule: int) -> "SpreadTally | None":
+        """The tally of a rule, if it is a spread over domains of many nodes."""
+        found = self._of[rule]
+        return found if isinstance(found, SpreadTally) else None
+
+    def there(self, locality: int) -> None:
+        """There is a node of it."""
+        if locality not in self._seen:
+            self._seen.add(locality)
+            for _, spread in self.spreads:
+                spread.there(locality)
+
+    def watch(self, buyable: Bools) -> None:
+        """Remember the spreads in whose way a node that is opened for others may be."""
+        self._wary = [spread for _, spread in self.spreads if spread.is_wary(buyable)]
+
+    @property
+    def is_wary(self) -> bool:
+        """Whether there are any such spreads."""
+        return bool(self._wary)
+
+    def add(self, roles: Iterable[Role], locality: int, site: int) -> None:
+        """One pod of these roles more."""
+        for role in roles:
+            self._of[role.rule].add(role, locality, site)
+
+    def ruling(self, roles: Iterable[Role]) -> Ruling:
+        """Where one more pod of these roles may go."""
+        place = np.ones(self._size, dtype=np.bool_)
+        only: frozenset[int] | None = None
+        never: frozenset[int] = frozenset()
+        opens = True
+        for role in roles:
+            for each in self._of[role.rule].rulings(role):
+                place &= each.localities
+                opens &= each.opens
+                never |= each.never
+                only = each.only if only is None else only if each.only is None else only & each.only
+        return Ruling(place, only, never, opens)
+
+    def openings(self) -> Bools:
+        """Localities in which a node may be opened without keeping out pods that are placed."""
+        mask = np.ones(self._size, dtype=np.bool_)
+        for spread in self._wary:
+            mask &= spread.opens()
+        return mask
+
+    def crowds(self, roles: Iterable[Role]) -> Ints:
+        """How many pods the spreads among these count in each locality; the fewer the better."""
+        total = np.zeros(self._size, dtype=np.int64)
+        for role in roles:
+            spread = self.spread(role.rule)
+            if spread is not None:
+                total += spread.of_localities()
+        return total
+
+
+def _tally(rule: Rule, localities: Localities) -> "SpreadTally | HostSpread | Repulsion | Affinity":
+    if isinstance(rule, SpreadRule):
+        return HostSpread(rule, localities) if is_host(rule.key) else SpreadTally(rule, localities)
+    return Repulsion(rule, localities) if isinstance(rule, RepulsionRule) else Affinity(rule, localities)
+
+
+_MANY: Final = 2**40
+
+
+class SpreadTally:
+    """One spread over domains of many nodes (waiting_order.py says why it is kept like this)."""
+
+    def __init__(self, rule: SpreadRule, localities: Localities) -> None:
+        self._rule = rule
+        size = max(1, len(localities.names(rule.key)))
+        counted = localities.passes(rule.nodes)
+        for key in rule.keys.intersection(localities.keys):
+            counted = counted & (localities.codes(key) >= 0)
+        self._domain = np.where(counted, localities.codes(rule.key), -1)
+        self._count = np.zeros(size, dtype=np.int64)
+        self._least = np.zeros(size, dtype=np.int64)
+        self._owners = np.zeros(size, dtype=np.int64)
+        self.existing = np.zeros(size, dtype=np.bool_)
+        self.reachable = np.zeros(size, dtype=np.bool_)
+
+    @property
+    def counts(self) -> Ints:
+        """Of each domain."""
+        return self._count
+
+    @property
+    def domains(self) -> Bools:
+        """Those there are or may come to be."""
+        return self.existing | self.reachable
+
+    def there(self, locality: int) -> None:
+        """There is a node of it."""
+        if self._domain[locality] >= 0:
+            self.existing[self._domain[locality]] = True
+
+    def reach(self, localities: Bools) -> None:
+        """Nodes of these could be bought for its pods."""
+        self.reachable[:] = False
+        self.reachable[self._domain[localities & (self._domain >= 0)]] = True
+
+    def is_wary(self, buyable: Bools) -> bool:
+        """Whether some node that can be bought would be a domain that its own pods don't bring about."""
+        found = self._domain[buyable & (self._domain >= 0)]
+        return not bool(self.domains[found].all())
+
+    def add(self, role: Role, locality: int, site: int) -> None:  # noqa: ARG002
+        """One such pod more."""
+        domain = self._domain[locality]
+        if domain >= 0:
+            self._count[domain] += role.selected
+            self._least[domain] += role.selected and role.counted_on
+            self._owners[domain] += role.owner
+
+    def rulings(self, role: Role) -> Sequence[Ruling]:
+        """Where one more such pod may go."""
+        return (Ruling(self._admitted(role)),)
+
+    def _admitted(self, role: Role) -> Bools:
+        after = self._count + int(role.selected) - self._lowest(joins=role.selected and role.counted_on)
+        fine = after <= self._rule.max_skew
+        if not role.owner:
+            fine |= self._owners == 0
+        return np.where(self._domain < 0, not role.owner, fine[self._domain])
+
+    def opens(self) -> Bools:
+        """Localities in which a node may be opened: a domain that nobody expected has nothing in it."""
+        loaded = self._count[self._owners > 0]
+        if (loaded <= self._rule.max_skew).all():
+            return np.ones(len(self._domain), dtype=np.bool_)
+        return (self._domain < 0) | self.domains[self._domain]
+
+    def of_localities(self) -> Ints:
+        """How many pods count where a locality is."""
+        return np.where(self._domain < 0, 0, self._count[self._domain])
+
+    def _lowest(self, *, joins: bool) -> Ints:
+        """The least count that can be relied on, for each domain that one more may go to."""
+        known = self.domains
+        if int(known.sum()) < self._rule.min_domains:
+            return np.zeros(len(known), dtype=np.int64)
+        least = np.where(known, self._least, _MANY)
+        lowest = np.full(len(known), least.min(initial=_MANY))
+        if joins:
+            for domain in np.flatnonzero(least == lowest).tolist():
+                more = np.delete(least, domain).min(initial=_MANY)
+                lowest[domain] = min(more, least[domain] + 1)
+        return lowest
