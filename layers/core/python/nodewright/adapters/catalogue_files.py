@@ -51,6 +51,7 @@ class _Catalogue(msgspec.Struct, rename="camel"):
 class CatalogueFile:
     """Implements Catalogue."""
 
+    name: str
     types: tuple[InstanceType, ...]
     """Labels without those of a class; allocatable empty where the file doesn't say it."""
     region: str = ""
@@ -98,7 +99,7 @@ def catalogue_of(content: bytes, name: str, region: str = "") -> CatalogueFile:
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadInputError(f"catalogue {name}: {error}") from None
     _check(types, name)
-    return CatalogueFile(types, region)
+    return CatalogueFile(f"catalogue {name}", types, region)
 
 
 def _decoded(content: bytes) -> _Catalogue:

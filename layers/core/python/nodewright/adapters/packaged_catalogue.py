@@ -37,6 +37,7 @@ class _Region(msgspec.Struct):
 class PackagedCatalogue:
     """One region (implements Catalogue)."""
 
+    name: str
     facts: tuple[InstanceFacts, ...]
     zones_by_type: Mapping[str, frozenset[str]]
     prices: PriceBook
@@ -79,6 +80,7 @@ def packaged_catalogue(region: str) -> PackagedCatalogue:
     on_demand = {name: parse_usd(price) for name, price in sold.on_demand.items()}
     spot = {(n, z): price * SPOT_PERCENT // 100 for n, price in on_demand.items() for z in sold.zones[n]}
     return PackagedCatalogue(
+        name=region,
         facts=tuple(each for each in _facts() if each.name in on_demand),
         zones_by_type={name: frozenset(zones) for name, zones in sold.zones.items()},
         prices=PriceBook(on_demand, spot),

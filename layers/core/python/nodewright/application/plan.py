@@ -32,6 +32,16 @@ class BadInputError(ValueError):
 class Catalogue(Protocol):
     """What could be bought somewhere."""
 
+    @property
+    def name(self) -> str:
+        """For people: a region, or where it was read."""
+        ...
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Those in which anything is sold, sorted."""
+        ...
+
     def instance_types(self, resolved: ResolvedNodeClass) -> tuple[InstanceType, ...]:
         """As a class makes them, sorted by name. ValueError names class, field and fix."""
         ...
@@ -70,7 +80,13 @@ class PlanManifests:
         types, warnings = self._types(state, cluster)
         snapshot = snapshot_of(cluster, state, claims, tuple(_options(state, claims, types, cluster)), now)
         plan = solve(snapshot, budget)
-        told = (*state.warnings, *warnings, *_left_alone(state, cluster), *self.catalogue.remark(plan))
+        told = (
+            *state.warnings,
+            *warnings,
+            *_left_alone(state, cluster),
+            *_elsewhere(state, self.catalogue),
+            *self.catalogue.remark(plan),
+        )
         return Planned(plan, snapshot, tuple(dict.fromkeys(told)))
 
     def _types(
@@ -149,3 +165,16 @@ def _left_alone(state: ClusterState, cluster: ConnectedCluster) -> Iterator[Mani
         if not pod.node_name and pod.scheduler_name not in cluster.scheduler_names:
             message = f"{pod.scheduler_name} is another scheduler's, so the pod is not planned"
             yield ManifestWarning(f"Pod/{pod.key}", "spec.schedulerName", message)
+
+
+def _elsewhere(state: ClusterState, catalogue: Catalogue) -> Iterator[ManifestWarning]:
+    """Pools that only want zones of which nothing is known here."""
+    for pool in state.pools:
+        zones = pool.requirements.get(nodes.ZONE_LABEL)
+        if zones is None or zones.complement or zones.values & frozenset(catalogue.zones):
+            continue
+        message = (
+            f"its zones ({', '.join(sorted(zones.values))}) are none of {catalogue.name} "
+            f"({', '.join(catalogue.zones)}); choose another --region or --catalogue"
+        )
+        yield ManifestWarning(str(pool), "spec.template.spec.requirements", message)

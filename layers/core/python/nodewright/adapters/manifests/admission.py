@@ -40,10 +40,10 @@ class Admission:
 
     def pod(self, pod: Object) -> Object:
         """A pod; one that has a time of creation went through admission already."""
-        metadata = _map(pod.get("metadata"))
-        if metadata.get("creationTimestamp"):
+        metadata, spec = _map(pod.get("metadata")), pod.get("spec")
+        if metadata.get("creationTimestamp") or not isinstance(spec, Mapping):
             return pod
-        return {**pod, "spec": self._spec(_namespace(pod), _map(pod.get("spec")))}
+        return {**pod, "spec": self._spec(_namespace(pod), spec)}
 
     def _spec(self, namespace: str, spec: Object) -> Object:
         added: dict[str, object] = {}

@@ -23,7 +23,12 @@ T = TypeVar("T")
 
 
 class ManifestError(ValueError):
-    """An object that can't be read at all; says which, where and why."""
+    """An object that can't be read at all."""
+
+    def __init__(self, name: str, path: str, message: str) -> None:
+        super().__init__(f"{name}: {path}: {message}")
+        self.path = path
+        self.message = message
 
 
 class RawOwner(msgspec.Struct, rename="camel", gc=False):
@@ -102,7 +107,9 @@ def read_object(raw: Mapping[str, object], raw_type: type[R], read: Callable[[R]
     try:
         return read(_decoder(raw_type).decode(msgspec.json.encode(raw)))
     except msgspec.ValidationError as error:
-        raise ManifestError(f"{_name(raw)}: {error}; correct the field in its manifest") from error
+        what, _, where = str(error).partition(" - at ")
+        path = where.strip("`").removeprefix("$").removeprefix(".")
+        raise ManifestError(_name(raw), path, f"{what}; correct the field in its manifest") from error
 
 
 def _read_one_by_one(body: bytes, raw_type: type[R], read: Callable[[R], T]) -> Page[T]:
@@ -113,7 +120,7 @@ def _read_one_by_one(body: bytes, raw_type: type[R], read: Callable[[R], T]) -> 
         try:
             items.append(read_object(raw, raw_type, read))
         except ManifestError as error:
-            warnings.append(ManifestWarning(_name(raw), "", f"{error}; it is left out"))
+            warnings.append(ManifestWarning(_name(raw), error.path, f"{error.message}; it is left out"))
     return Page(tuple(items), page.next_page, tuple(warnings))
 
 
