@@ -19,6 +19,7 @@ from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import PodKey
 from nodewright.domain.taints import Taint
+from nodewright.domain.volumes import Storage
 from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
 from tests.adapters.manifests.raw import Json, node_class, node_pool, node_template, pod, provisioner
 
@@ -58,6 +59,7 @@ def serve_lists(api: ApiServer) -> None:
     api.on("GET", "/api/v1/nodes", page({"metadata": {"name": "n-1"}}))
     template: Json = {"spec": {"containers": []}}
     api.on("GET", "/apis/apps/v1/daemonsets", page({"metadata": {"name": "agent"}, "spec": {"template": template}}))
+    api.on("GET", "/api/v1/limitranges", page())
     api.on("GET", "/apis/karpenter.sh", group("v1", "v1beta1"))
     api.on("GET", "/apis/karpenter.sh/v1/nodepools", page(node_pool()))
     api.on("GET", "/apis/karpenter.k8s.aws", group("v1", "v1beta1"))
@@ -177,6 +179,108 @@ def test_warnings_of_manifests_come_with_the_state(api: ApiServer, cluster: Clus
     serve_lists(api)
     api.on("GET", "/apis/karpenter.sh/v1/nodepools", page(node_pool(wieght=3)))
     assert [w.path for w in cluster.read().warnings] == ["spec.wieght"]
+
+
+# ---- what pods need besides nodes ------------------------------------------------------------
+
+CLAIMS = "/api/v1/persistentvolumeclaims"
+VOLUMES = "/api/v1/persistentvolumes"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+CSI_NODES = "/apis/storage.k8s.io/v1/csinodes"
+NAMESPACES = "/api/v1/namespaces"
+
+
+def serve_storage(api: ApiServer) -> None:
+    """A pod with a claim, and one object of each kind that matters for it."""
+    serve_lists(api)
+    api.on("GET", PODS, page(pod(volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}])))
+    api.on("GET", CLAIMS, page({"metadata": {"name": "data", "namespace": "shop"}, "spec": {"volumeName": "v"}}))
+    api.on("GET", VOLUMES, page({"metadata": {"name": "v"}, "spec": {}}))
+    api.on("GET", CLASSES, page({"metadata": {"name": "fast"}, "provisioner": "ebs.csi.aws.com"}))
+    drivers = [{"name": "ebs.csi.aws.com", "allocatable": {"count": 25}}]
+    api.on("GET", CSI_NODES, page({"metadata": {"name": "n-1"}, "spec": {"drivers": drivers}}))
+
+
+def selecting(selector: Json | None) -> Json:
+    """A pod that keeps away from pods of namespaces selected so."""
+    term: Json = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": selector}
+    return pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+
+
+def test_volumes_are_read_after_the_pods_that_have_some(api: ApiServer, cluster: Cluster) -> None:
+    serve_storage(api)
+    storage = cluster.read().storage
+    assert [str(claim) for claim in storage.claims or ()] == ["shop/data"]
+    assert [volume.name for volume in storage.volumes or ()] == ["v"]
+    assert [each.name for each in storage.classes or ()] == ["fast"]
+    assert storage.attachable == {"n-1": {"ebs.csi.aws.com": 25}}
+    assert api.calls[0].path == PODS
+
+
+def test_without_pods_that_have_volumes_or_select_namespaces_neither_is_asked_for(
+    api: ApiServer, cluster: Cluster
+) -> None:
+    serve_lists(api)
+    api.on("GET", PODS, page(named("a"), selecting(None), selecting({})))
+    state = cluster.read()
+    assert (state.storage, state.namespaces) == (Storage(), {})
+    assert not {CLAIMS, VOLUMES, CLASSES, CSI_NODES, NAMESPACES} & {call.path for call in api.calls}
+
+
+def test_namespaces_come_with_their_labels_where_a_rule_selects_by_them(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    api.on("GET", PODS, page(selecting({"matchLabels": {"team": "a"}})))
+    api.on("GET", NAMESPACES, page({"metadata": {"name": "shop", "labels": {"team": "a"}}}))
+    assert cluster.read().namespaces == {"shop": {"team": "a"}}
+
+
+def test_limit_ranges_say_what_daemon_sets_request(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    template = {"spec": {"containers": [{"name": "a"}]}}
+    agent = {"metadata": {"name": "agent", "namespace": "shop"}, "spec": {"template": template}}
+    api.on("GET", "/apis/apps/v1/daemonsets", page(agent))
+    limit = {"type": "Container", "defaultRequest": {"cpu": "250m"}}
+    api.on("GET", "/api/v1/limitranges", page({"metadata": {"namespace": "shop"}, "spec": {"limits": [limit]}}))
+    assert cluster.read().daemon_sets[0].requests.get("cpu") == 250
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (CLAIMS, "PersistentVolumeClaim"),
+        (VOLUMES, "PersistentVolume"),
+        (CLASSES, "StorageClass"),
+        (CSI_NODES, "CSINode"),
+        ("/api/v1/limitranges", "LimitRange"),
+    ],
+)
+def test_a_kind_that_an_older_role_does_not_grant_is_a_warning(
+    api: ApiServer, cluster: Cluster, path: str, kind: str
+) -> None:
+    serve_storage(api)
+    api.on("GET", path, failure(403, "forbidden"))
+    state = cluster.read()
+    assert [p.key.name for p in state.pods] == ["web-1"]
+    (warning,) = state.warnings
+    assert warning.object == kind
+    assert "may not be listed; run `nodewright connect mine` again" in warning.message
+    assert (state.storage.claims is None) == (path == CLAIMS)
+
+
+def test_namespaces_that_may_not_be_listed_are_unknown(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    api.on("GET", PODS, page(selecting({"matchLabels": {"team": "a"}})))
+    api.on("GET", NAMESPACES, failure(403, "forbidden"))
+    state = cluster.read()
+    assert state.namespaces is None
+    assert [warning.object for warning in state.warnings] == ["Namespace"]
+
+
+def test_what_can_not_be_listed_for_another_reason_is_a_failure(api: ApiServer, cluster: Cluster) -> None:
+    serve_storage(api)
+    api.on("GET", VOLUMES, failure(500, "etcd"))
+    with pytest.raises(UnavailableError, match="etcd"):
+        cluster.read()
 
 
 # ---- failures --------------------------------------------------------------------------------

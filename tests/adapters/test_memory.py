@@ -22,6 +22,7 @@ from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.taints import Taint
+from nodewright.domain.volumes import PersistentVolumeClaim, Storage
 from tests.adapters.builders import NOW, claim, cluster, node_class
 
 UNREGISTERED = Taint("karpenter.sh/unregistered", "", "NoExecute")
@@ -138,3 +139,10 @@ def test_the_observer_remembers_every_word() -> None:
     assert observer.launches == [("prod", "default", FleetAnswer(()))]
     assert observer.registrations == observer.initializations == [("prod", "n1", claim())]
     assert observer.problems == [("prod", "launch", "refused")]
+
+
+def test_a_cluster_reads_back_its_storage_and_namespaces() -> None:
+    storage = Storage(claims=(PersistentVolumeClaim("shop", "data"),))
+    cluster = InMemoryCluster(storage=storage, namespaces={"shop": {"team": "a"}})
+    assert cluster.read().storage == storage
+    assert cluster.read().namespaces == {"shop": {"team": "a"}}

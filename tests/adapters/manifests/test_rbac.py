@@ -58,6 +58,22 @@ def test_pools_and_classes_of_every_generation_may_be_read(group: str) -> None:
         assert {(api_group, resource, "get"), (api_group, resource, "list")} <= allowed(group)
 
 
+@pytest.mark.parametrize("group", [DISRUPT_GROUP, PROVISION_GROUP, RECONCILE_GROUP])
+def test_whoever_plans_may_list_all_that_pods_depend_on(group: str) -> None:
+    for api_group, resource in (
+        ("", "nodes"),
+        ("", "pods"),
+        ("", "namespaces"),
+        ("", "limitranges"),
+        ("", "persistentvolumeclaims"),
+        ("", "persistentvolumes"),
+        ("storage.k8s.io", "storageclasses"),
+        ("storage.k8s.io", "csinodes"),
+        ("apps", "daemonsets"),
+    ):
+        assert (api_group, resource, "list") in allowed(group)
+
+
 def test_disrupt_marks_nodes_and_speaks_but_makes_nobody_leave() -> None:
     assert {(r, v) for _, r, v in allowed(DISRUPT_GROUP) if v not in {"get", "list"}} == {
         ("nodes", "patch"),

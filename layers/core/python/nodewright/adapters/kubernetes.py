@@ -11,6 +11,7 @@ from nodewright.adapters.kubernetes_api import KubernetesApi
 from nodewright.adapters.kubernetes_lists import CustomResources, read_all
 from nodewright.adapters.kubernetes_nodes import register_node
 from nodewright.adapters.kubernetes_retiring import NodeDepartures
+from nodewright.adapters.kubernetes_surroundings import Surroundings
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
@@ -42,7 +43,12 @@ class KubernetesCluster(NodeDepartures):
         specs = PodSpecs()
         pods = read_all(self._api, _PODS, partial(read_pods, specs=specs), _NOT_FINISHED)
         nodes = read_all(self._api, "/api/v1/nodes", partial(read_nodes, amounts=NodeAmounts()))
-        daemon_sets = read_all(self._api, "/apis/apps/v1/daemonsets", partial(read_daemon_sets, specs=specs))
+        around = Surroundings(self._api)
+        defaults = around.container_defaults()
+        daemon_sets = read_all(
+            self._api, "/apis/apps/v1/daemonsets", partial(read_daemon_sets, specs=specs, defaults=defaults)
+        )
+        storage, namespaces = around.storage(pods.items), around.namespaces(pods.items)
         configuration = self._configuration()
         return ClusterState(
             nodes=nodes.items,
@@ -50,7 +56,15 @@ class KubernetesCluster(NodeDepartures):
             pools=configuration.pools,
             node_classes=configuration.node_classes,
             daemon_sets=daemon_sets.items,
-            warnings=(*pods.warnings, *nodes.warnings, *daemon_sets.warnings, *configuration.warnings),
+            warnings=(
+                *pods.warnings,
+                *nodes.warnings,
+                *daemon_sets.warnings,
+                *around.warnings,
+                *configuration.warnings,
+            ),
+            storage=storage,
+            namespaces=namespaces,
         )
 
     def node_pools(self) -> tuple[NodePool, ...]:

@@ -35,6 +35,10 @@ CONNECT_SECONDS: Final = 3
 READ_SECONDS: Final = 20
 
 
+class ForbiddenError(RefusedError):
+    """403: whoever we are to the cluster may not do this."""
+
+
 class TooManyRequestsError(UnavailableError):
     """429: a budget that an eviction would break, or a busy API server."""
 
@@ -136,7 +140,8 @@ class KubernetesApi:
     def _failure(self, call: str, status: int, answer: bytes) -> OutsideError:
         message = f"{self.cluster}: {call}: {status} {_message(answer)}"
         if status in {401, 403}:
-            return RefusedError(f"{message}; run `nodewright doctor {self.cluster}` to see which access is missing")
+            error = RefusedError if status == 401 else ForbiddenError
+            return error(f"{message}; run `nodewright doctor {self.cluster}` to see which access is missing")
         return _ERRORS.get(status, UnavailableError if status >= 500 else RefusedError)(message)
 
 

@@ -6,15 +6,11 @@ from typing import Final
 
 import msgspec
 
+from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, NO_DEFAULTS, ContainerDefaults
 from nodewright.adapters.manifests.objects import Page, RawObject, read_object, read_page
-from nodewright.adapters.manifests.pod_requests import NO_AMOUNTS, Amounts
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.raw_specs import RawPodSpec
 from nodewright.domain.pods import DaemonSet, PodKey
-
-ContainerDefaults = Mapping[str, Amounts]
-"""Requests of containers that say nothing, by namespace (LimitRanges)."""
-NO_DEFAULTS: Final[ContainerDefaults] = {}
 
 #: Its controller gives it to its pods as a label.
 _GENERATION: Final = "deprecated.daemonset.template.generation"

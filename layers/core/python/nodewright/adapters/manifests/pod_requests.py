@@ -6,14 +6,11 @@ from typing import Final
 
 import msgspec
 
+from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, Amounts
 from nodewright.adapters.manifests.objects import NOTHING
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requests import ContainerRequests, effective_requests
-
-Amounts = Mapping[str, object]
-"""Quantities by resource, as they are written."""
-NO_AMOUNTS: Final[Amounts] = {}
 
 #: 1 PiB, and more than any node has of anything: sums of many pods must stay within 64 bits.
 _LARGEST: Final = 2**50

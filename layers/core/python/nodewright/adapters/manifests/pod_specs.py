@@ -10,9 +10,10 @@ from typing import Literal, cast
 
 import msgspec
 
+from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, Amounts
 from nodewright.adapters.manifests.host_ports import port_bytes, read_host_ports
 from nodewright.adapters.manifests.node_affinity import read_alternatives
-from nodewright.adapters.manifests.pod_requests import NO_AMOUNTS, NOTHING_GIVEN, Amounts, Given, read_requests
+from nodewright.adapters.manifests.pod_requests import NOTHING_GIVEN, Given, read_requests
 from nodewright.adapters.manifests.pod_rules import NO_RULES, PodRules, RuleTemplates, read_rules
 from nodewright.adapters.manifests.pod_volumes import NO_VOLUMES, PodVolumes, claims_storage, read_volumes
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given

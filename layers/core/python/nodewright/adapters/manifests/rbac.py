@@ -20,7 +20,9 @@ _CONFIGURATION: Final[tuple[Manifest, ...]] = (
     {"apiGroups": ["karpenter.k8s.aws"], "resources": ["ec2nodeclasses", "awsnodetemplates"], "verbs": list(_READ)},
 )
 _SNAPSHOT: Final[tuple[Manifest, ...]] = (
-    {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": list(_READ)},
+    {"apiGroups": [""], "resources": ["nodes", "pods", "namespaces", "limitranges"], "verbs": list(_READ)},
+    {"apiGroups": [""], "resources": ["persistentvolumeclaims", "persistentvolumes"], "verbs": list(_READ)},
+    {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses", "csinodes"], "verbs": list(_READ)},
     {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
     *_CONFIGURATION,
 )

@@ -16,6 +16,8 @@ from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget, blocki
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
+from nodewright.domain.topology import Namespaces
+from nodewright.domain.volumes import NO_STORAGE, Storage
 
 #: The moment at which a world without a clock stands.
 _STILL = datetime(1970, 1, 1, tzinfo=UTC)
@@ -47,6 +49,8 @@ class InMemoryCluster:
     node_classes: dict[str, NodeClass] = field(default_factory=dict)
     daemon_sets: tuple[DaemonSet, ...] = ()
     warnings: tuple[ManifestWarning, ...] = ()
+    storage: Storage = NO_STORAGE
+    namespaces: Namespaces | None = field(default_factory=dict)
     events: list[RecordedEvent] = field(default_factory=list)
     budgets: dict[str, Budget] = field(default_factory=dict)
     volumes: dict[PodKey, tuple[str, ...]] = field(default_factory=dict)
@@ -93,6 +97,8 @@ class InMemoryCluster:
             node_classes=tuple(self.node_classes[name] for name in sorted(self.node_classes)),
             daemon_sets=self.daemon_sets,
             warnings=self.warnings,
+            storage=self.storage,
+            namespaces=self.namespaces,
         )
 
     def node_pools(self) -> tuple[NodePool, ...]:
