@@ -23,7 +23,15 @@ from nodewright.domain.scheduling.explanations import (
 )
 from nodewright.domain.scheduling.scenes import Scene
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
-from nodewright.domain.topology import PodAffinityTerm, PodSelector, TopologySpread
+from nodewright.domain.taints import Taint
+from nodewright.domain.topology import (
+    PodAffinityTerm,
+    PodSelector,
+    Preferences,
+    PreferredNodes,
+    TopologySpread,
+    Weighted,
+)
 from tests.builders import (
     daemon_set,
     instance_type,
@@ -198,7 +206,7 @@ def test_a_pod_on_a_new_node_is_told_why_there() -> None:
     assert explained.why == (
         "no room is left for it on 1 node that is there",
         "pool heavy has more weight, but no type of it would do: every node of NodePool/heavy has team=blue:NoSchedule",
-        "4 of 4 types of pool main would hold it; the cheapest is x.s, on-demand, 1.00 USD/h in a, b, c",
+        "3 of 4 types of pool main would hold it; the cheapest is x.s, on-demand, 1.00 USD/h in a, b, c",
         "together with 1 other pod it is planned on x.s at 1.00 USD/h; the launch lists that type alone, in a, b, c",
         "pool other would do, too: x.m, on-demand, 2.00 USD/h in a, b, c",
     )
@@ -255,8 +263,8 @@ def test_a_volume_that_is_attached_there_already_is_no_further_one() -> None:
     assert left_waiting(waiting, snapshot([waiting], rooms=[there])).nodes.left == 1
 
 
-def zoned(name: str, zone: str, *there: Pod, **overrides: object) -> Room:
-    return room(name, cpu="1m", labels={ZONE: zone, HOST: name}, pods=there, **overrides)
+def zoned(name: str, zone: str, *there: Pod, taints: tuple[Taint, ...] = ()) -> Room:
+    return room(name, cpu="1m", labels={ZONE: zone, HOST: name}, pods=there, taints=taints)
 
 
 W = {"app": "w"}
@@ -344,7 +352,7 @@ def test_affinity_to_one_host_leaves_no_new_node() -> None:
 
 def test_a_pod_that_matches_its_own_affinity_may_start_anywhere() -> None:
     waiting = pod(labels=W, affinity=(term(),))
-    assert left_waiting(waiting, snapshot([waiting])).pools[0].left == 4
+    assert left_waiting(waiting, snapshot([waiting])).pools[0].left == 3
 
 
 def test_anti_affinity_of_either_side_rules_out_a_zone() -> None:
@@ -371,6 +379,12 @@ def test_a_pod_silent_about_architectures_is_told_that_amd64_is_preferred() -> N
         " NodePool/default; if its images are built for both, select kubernetes.io/arch In [amd64, arm64], or set the"
         " pool's annotation nodewright.dev/assume-arch: any"
     )
+
+
+def test_what_is_kept_for_others_is_told_apart_from_what_would_not_do() -> None:
+    (only,) = told(pod(), arm_options()).pools
+    assert only.fallen == (Fallen(Rule.SPARED, 1, "arm.s: kept for pods that ask for such"),)
+    assert (only.left, only.best) == (1, "amd.s, spot, 0.40 USD/h in a, b, c")
 
 
 def test_a_pod_that_may_come_to_arm64_unasked_is_told() -> None:
@@ -415,8 +429,8 @@ def test_a_node_says_what_it_gets_and_why_nothing_else() -> None:
     assert isinstance(explained, NodeExplanation)
     assert explained.nominated == (PodKey("default", "small"),)
     assert explained.fallen == (
-        Fallen(Rule.LABELS, 1, "default/tied: disk In [fast]"),
-        Fallen(Rule.SIZE, 1, "default/big: cpu 1500m short"),
+        Fallen(Rule.LABELS, 1, "disk In [fast]: default/tied"),
+        Fallen(Rule.SIZE, 1, "cpu 1500m short: default/big"),
     )
     assert (explained.takes_pods, explained.would_do) == (True, 0)
 
@@ -479,3 +493,25 @@ def test_what_is_not_there_is_a_key_error(ask: object) -> None:
     seen = snapshot([pod()])
     with pytest.raises(KeyError):
         ask(Scene(seen, solve(seen)), "nobody")  # type: ignore[operator]
+
+
+def test_preferences_that_do_not_hold_where_it_goes_are_told() -> None:
+    wishes = Preferences(
+        nodes=(
+            PreferredNodes(10, requirements((ZONE, "In", "a"))),
+            PreferredNodes(20, requirements((ZONE, "In", "b"))),
+        ),
+        affinity=(Weighted(30, term(app="db")), Weighted(40, term(app="web"))),
+        anti_affinity=(Weighted(50, term(HOST, app="web")), Weighted(60, term(HOST, app="db"))),
+    )
+    spread = TopologySpread(ZONE, selecting("app", "web"), hard=False)
+    waiting = pod(labels={"app": "web"}, preferences=wishes, spreads=(spread,))
+    there = room("n", labels={ZONE: "a", HOST: "n"}, pods=(pod("r", labels={"app": "web"}),))
+    seen = snapshot([waiting], rooms=[there], pools=[options(pool("default", (ZONE, "In", "a", "b")))])
+    plan = Plan(nominations=(Nomination("n", (waiting.key,)),))
+    assert explain_pod(Scene(seen, plan), waiting.key).unmet == (
+        "nodes with topology.kubernetes.io/zone In [b] (weight 20)",
+        "to be with pods with app In [db] (weight 30)",
+        "anti-affinity to pods with app In [web]: default/r is in kubernetes.io/hostname n (weight 50)",
+        "spread over topology.kubernetes.io/zone: a has 1, the least 0, maxSkew 1",
+    )

@@ -7,6 +7,7 @@ PodTopologySpread and InterPodAffinity are the source of both).
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from nodewright.domain import nodes
@@ -57,7 +58,7 @@ class Company:
         """`reachable`: these labels of nodes that could be bought for it, as their values are domains, too."""
         self._snapshot = snapshot
         self._pod = pod
-        keys = sorted({spread.topology_key for spread in pod.spreads if spread.hard})
+        keys = sorted({spread.topology_key for spread in pod.spreads})
         self._reachable = tuple(reachable(keys)) if keys else ()
         self._places = [
             Place(p.name, p.labels, p.taints, tuple(other for other in p.pods if other.key != pod.key))
@@ -80,6 +81,25 @@ class Company:
     def objection(self, labels: Labels) -> str | None:
         """Which rule keeps the pod off a node of these labels, with numbers."""
         return next((told for check in self._checks if (told := check(labels)) is not None), None)
+
+    def unmet(self, labels: Labels) -> Iterator[str]:
+        """Preferences that don't hold on a node of these labels."""
+        wishes = self._pod.preferences
+        for each in wishes.nodes:
+            if not each.requirements.admits(labels):
+                yield f"nodes with {', '.join(map(str, each.requirements.values()))} (weight {each.weight})"
+        for weighted in wishes.affinity:
+            near = self._where(weighted.term.topology_key, partial(self._selects, weighted.term.selector))
+            if labels.get(weighted.term.topology_key) not in near:
+                yield f"to be with pods with {_shown(weighted.term)} (weight {weighted.weight})"
+        for weighted in wishes.anti_affinity:
+            objection = self._repulsion(weighted.term)(labels)
+            if objection is not None:
+                yield f"{objection} (weight {weighted.weight})"
+        for spread in self._pod.spreads:
+            objection = None if spread.hard else self._spread(spread)(labels)
+            if objection is not None:
+                yield objection
 
     def _spread(self, spread: TopologySpread) -> "_Check":
         counted = [place for place in self._places if self._is_counted(spread, place.labels, place.taints)]
@@ -105,7 +125,7 @@ class Company:
         return check
 
     def _is_counted(self, spread: TopologySpread, labels: Labels, taints: tuple[Taint, ...]) -> bool:
-        if any(each.topology_key not in labels for each in self._pod.spreads if each.hard):
+        if any(each.topology_key not in labels for each in self._pod.spreads if each.hard == spread.hard):
             return False
         if spread.honors_affinity and not any(each.admits(labels) for each in self._pod.alternatives):
             return False
@@ -138,7 +158,7 @@ class Company:
         return check
 
     def _repulsion(self, term: PodAffinityTerm) -> "_Check":
-        taken = self._where(term.topology_key, lambda other: self._selects(term.selector, other))
+        taken = self._where(term.topology_key, partial(self._selects, term.selector))
         return _avoiding(term, taken, f"anti-affinity to pods with {_shown(term)}")
 
     def _repulsions_of_others(self) -> Iterator["_Check"]:

@@ -55,6 +55,7 @@ def explain_pod(scene: Scene, key: PodKey) -> PodExplanation:
         nodes=on_nodes,
         pools=tuple(look.verdict for look in looks),
         advice=tuple(_advice(looks)) if isinstance(outcome, Waits) else (),
+        unmet=scene.unmet(pod),
         warnings=tuple(_warnings(scene, pod, outcome, looks)),
     )
 
@@ -117,7 +118,7 @@ def _warnings(scene: Scene, pod: Pod, outcome: Outcome, looks: Sequence[Look]) -
     elif isinstance(outcome, OnNewNode):
         for look in looks:
             if look.verdict.name == outcome.launch.pool:
-                yield from market_warnings(pod, look.market, look.sieved.left)
+                yield from market_warnings(pod, look.market, look.would_hold)
 
 
 def explain_node(scene: Scene, name: str) -> NodeExplanation | NewNodeExplanation:
@@ -251,13 +252,19 @@ def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
 
 
 def _grouped(fallen: dict[Rule, list[tuple[PodKey, str]]]) -> Iterator[Fallen]:
-    """In the order of the rules, some pods by name."""
+    """In the order of the rules; pods that are told the same together."""
     for rule in Rule:
         pods = fallen.get(rule, [])
         if pods:
-            told = "; ".join(f"{key}: {why}" if why else str(key) for key, why in pods[:_SHOWN])
-            more = len(pods) - _SHOWN
-            yield Fallen(rule, len(pods), told + (f"; and {more} more" if more > 0 else ""))
+            told: dict[str, list[str]] = {}
+            for key, why in pods:
+                told.setdefault(why, []).append(str(key))
+            yield Fallen(rule, len(pods), _few([f"{why}: {_few(names, ', ')}" for why, names in told.items()], "; "))
+
+
+def _few(texts: Sequence[str], between: str) -> str:
+    more = len(texts) - _SHOWN
+    return between.join(texts[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 _SHOWN: Final = 3

@@ -29,6 +29,8 @@ class Rule(StrEnum):
     """EC2 has none of it just now."""
     MIN_VALUES = "minValues"
     LIMITS = "limits"
+    SPARED = "spared"
+    """Accelerated, bare-metal and other architectures' types, while another will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class PodExplanation:
     """In the order in which they are tried."""
     advice: tuple[str, ...]
     """For one that waits: what would help, the most promising first."""
+    unmet: tuple[str, ...]
+    """Preferences that don't hold where it goes."""
     warnings: tuple[str, ...]
 
 

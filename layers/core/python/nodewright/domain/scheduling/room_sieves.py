@@ -12,7 +12,7 @@ from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling.arrays import Bools
 from nodewright.domain.scheduling.company import Company
 from nodewright.domain.scheduling.explanations import Rule
-from nodewright.domain.scheduling.sieves import Stage, Tell
+from nodewright.domain.scheduling.sieves import Stage, Tell, nothing
 from nodewright.domain.snapshot import Room
 from nodewright.domain.taints import untolerated
 
@@ -25,7 +25,8 @@ def room_stages(rooms: Sequence[Room], free: Sequence[Resources], pod: Pod, comp
     for rule in _RULES:
         objections = [each(rule) for each in told]
         keeps = np.array([not objection for objection in objections], dtype=np.bool_)
-        yield Stage(rule, keeps, _some(rooms, objections), _some(rooms, objections))
+        nearest = _smallest_gap(rooms, free, pod) if rule is Rule.SIZE else nothing
+        yield Stage(rule, keeps, _some(rooms, objections), nearest)
 
 
 def objection(room: Room, free: Resources, pod: Pod, company: Company) -> tuple[Rule, str] | None:
@@ -97,5 +98,19 @@ def _some(rooms: Sequence[Room], objections: Sequence[str]) -> Tell:
         said = [(rooms[row].name, objections[row]) for row in np.flatnonzero(rows).tolist() if objections[row]]
         more = len(said) - _SHOWN
         return "; ".join(f"{name}: {why}" for name, why in said[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+
+    return tell
+
+
+def _smallest_gap(rooms: Sequence[Room], free: Sequence[Resources], pod: Pod) -> Tell:
+    """The node that lacks least, relative to what is asked for."""
+
+    def gap(row: int) -> float:
+        short = pod.requests.short(free[row])
+        return sum(amount / pod.requests.get(name) for name, amount in short.items())
+
+    def tell(rows: Bools) -> str:
+        row = min(np.flatnonzero(rows).tolist(), key=lambda each: (gap(each), rooms[each].name))
+        return f"{rooms[row].name} lacks {pod.requests.short(free[row])}"
 
     return tell

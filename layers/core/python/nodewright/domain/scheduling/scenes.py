@@ -12,15 +12,16 @@ from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch, Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.scheduling.admission import admission
 from nodewright.domain.scheduling.arrays import Bools
 from nodewright.domain.scheduling.company import Company, Labels, Place, places
-from nodewright.domain.scheduling.explanations import OnNewNode, OnNode, Outcome, Verdict, Waits
+from nodewright.domain.scheduling.explanations import Fallen, OnNewNode, OnNode, Outcome, Rule, Verdict, Waits
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.market_sieves import PodInMarket, row_labels
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.room_sieves import room_stages
 from nodewright.domain.scheduling.shapes import group
-from nodewright.domain.scheduling.shelf_words import best
+from nodewright.domain.scheduling.shelf_words import best, named
 from nodewright.domain.scheduling.sieves import Sieved, sift, verdict
 from nodewright.domain.scheduling.tiers import Tier, tiers
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
@@ -35,6 +36,8 @@ class Look:
     market: Market
     """Of several under the pool's open labels the one in which most is left."""
     sieved: Sieved
+    would_hold: Bools
+    """Rows that every rule leaves, those spared for others included."""
     verdict: Verdict
 
 
@@ -60,11 +63,7 @@ class Scene:
         pools = [options for options in self.snapshot.pools if not options.pool.terminating] if bought else self._after
         stalls = tiers(pools, group([pod]), self.snapshot.daemon_sets)
         company = self._company(pod, stalls)
-        found = [
-            _look(place, number, pod, self.snapshot, company)
-            for place in stalls
-            for number in range(len(place.markets))
-        ]
+        found = [look for place in stalls for look in _looks(place, pod, self.snapshot, company)]
         names = list(dict.fromkeys(look.market.pool.name for look in found))
         return tuple(max((look for look in found if look.market.pool.name == name), key=_progress) for name in names)
 
@@ -80,6 +79,11 @@ class Scene:
         """What is left of a node when this plan's pods are there, all but one."""
         others = (key for key in self._sent.get(room.name, ()) if without is None or key != without.key)
         return room.available - sum((self.pending[key].requests for key in others), Resources())
+
+    def unmet(self, pod: Pod) -> tuple[str, ...]:
+        """Preferences that don't hold where it goes."""
+        at = next((place for place in self._places if any(other.key == pod.key for other in place.pods)), None)
+        return tuple(self.company(pod).unmet(at.labels)) if at else ()
 
     def company(self, pod: Pod) -> Company:
         """The rules between pods, for this one."""
@@ -129,13 +133,30 @@ def _less(options: PoolOptions, plan: Plan) -> PoolOptions:
     return replace(options, remaining=remaining)
 
 
-def _look(place: Tier, number: int, pod: Pod, snapshot: Snapshot, company: Company) -> Look:
-    market = place.markets[number]
-    judge = PodInMarket(place, number, pod, place.request(pod.requests), snapshot.daemon_sets, company)
-    sieved = sift(market.shelf.type_of, judge.stages())
-    if not market.shelf.rows:
-        return Look(market, sieved, _without_types(market))
-    return Look(market, sieved, verdict(market.pool.name, market.shelf.type_of, sieved, best(market)))
+def _looks(place: Tier, pod: Pod, snapshot: Snapshot, company: Company) -> Iterator[Look]:
+    """In every market of a tier. What is spared for others is so while the whole tier has something else."""
+    shapes = group([pod])
+    admitted = admission(place, shapes)
+    asked_for = admitted.masks[admitted.mask_of[0]]
+    for number, market in enumerate(place.markets):
+        judge = PodInMarket(place, number, pod, place.request(pod.requests), snapshot.daemon_sets, company)
+        sieved = sift(market.shelf.type_of, judge.stages())
+        if not market.shelf.rows:
+            yield Look(market, sieved, sieved.left, _without_types(market))
+            continue
+        kept = _without_spared(market, sieved, asked_for[place.rows(number)])
+        yield Look(market, kept, sieved.left, verdict(market.pool.name, market.shelf.type_of, kept, best(market)))
+
+
+def _without_spared(market: Market, sieved: Sieved, asked_for: Bools) -> Sieved:
+    """Less what is kept for pods that ask for it, where something else is left."""
+    left = sieved.left & asked_for
+    spared = set(market.shelf.type_of[sieved.left]) - set(market.shelf.type_of[left])
+    if not left.any() or not spared:
+        return sieved
+    names = named(market, sieved.left & ~asked_for)
+    fallen = Fallen(Rule.SPARED, len(spared), f"{names}: kept for pods that ask for such")
+    return replace(sieved, fallen=(*sieved.fallen, fallen), left=left)
 
 
 def _without_types(market: Market) -> Verdict:
