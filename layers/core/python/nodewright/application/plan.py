@@ -177,4 +177,5 @@ def _elsewhere(state: ClusterState, catalogue: Catalogue) -> Iterator[ManifestWa
             f"its zones ({', '.join(sorted(zones.values))}) are none of {catalogue.name} "
             f"({', '.join(catalogue.zones)}); choose another --region or --catalogue"
         )
-        yield ManifestWarning(str(pool), "spec.template.spec.requirements", message)
+        path = "spec.requirements" if pool.kind == "Provisioner" else "spec.template.spec.requirements"
+        yield ManifestWarning(str(pool), path, message)

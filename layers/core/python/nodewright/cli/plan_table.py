@@ -85,23 +85,24 @@ class _Page:
             self._print(Text(bound, style="dim"))
 
     def launches(self, plan: Plan) -> None:
-        """Rows of one price, whatever their pods."""
-        if not plan.launches:
-            return
-        table = _table("nodes", "type", "pool", "zones", "USD/h each", "pods")
-        table.columns[0].justify = table.columns[4].justify = "right"
-        for same in _alike(plan.launches):
-            launch = same[0]
-            keys = [key for each in same for pods in each.nodes for key in pods]
-            table.add_row(
-                str(sum(len(each.nodes) for each in same)),
-                Text.assemble((launch.instance_types[0], "bold"), f" {launch.capacity_type}{_choice(same)}"),
-                launch.pool,
-                _zones(launch.zones),
-                show_usd(launch.price),
-                self._workloads.shown(keys),
-            )
-        self._section("Launch", table)
+        """A table a pool, with a row for each price, whatever the pods."""
+        for pool in dict.fromkeys(launch.pool for launch in plan.launches):
+            table = _table("nodes", "type", "bought as", "USD/h", "zones", "pods")
+            for column in table.columns[:-1]:
+                column.no_wrap = True
+            table.columns[0].justify = table.columns[3].justify = "right"
+            for same in _alike(launch for launch in plan.launches if launch.pool == pool):
+                table.add_row(*self._row(same))
+            self._section(f"Launch from pool {pool}", table)
+
+    def _row(self, same: Sequence[Launch]) -> Iterator[str | Text]:
+        first = same[0]
+        yield str(sum(len(launch.nodes) for launch in same))
+        yield Text.assemble((first.instance_types[0], "bold"), _choice(same))
+        yield first.capacity_type
+        yield show_usd(first.price)
+        yield _zones(first.zones)
+        yield self._workloads.shown(key for launch in same for pods in launch.nodes for key in pods)
 
     def nominations(self, plan: Plan) -> None:
         """What needs no new node."""
@@ -152,7 +153,7 @@ class _Page:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
@@ -167,7 +168,7 @@ def _bound(plan: Plan) -> str:
     return f"No plan for these pods can cost less than {show_usd(plan.bound)}: at most {gap:.1f} % could be saved."
 
 
-def _alike(launches: Sequence[Launch]) -> Iterator[list[Launch]]:
+def _alike(launches: Iterable[Launch]) -> Iterator[list[Launch]]:
     """Launches of one pool, type, price and place, in the order of the plan."""
     groups: defaultdict[tuple[object, ...], list[Launch]] = defaultdict(list)
     for each in launches:
@@ -182,11 +183,12 @@ def _choice(launches: Sequence[Launch]) -> str:
 
 
 def _zones(zones: Sequence[str]) -> str:
-    """`us-east-1a b c`: the region once."""
+    """`us-east-1 abc`: the region once."""
     region = _REGION.match(zones[0]) if zones else None
     if region is None or not all(zone.startswith(region[0]) for zone in zones):
         return " ".join(zones)
-    return region[0] + " ".join(zone.removeprefix(region[0]) for zone in zones)
+    letters = [zone.removeprefix(region[0]) for zone in zones]
+    return f"{region[0]} {('' if all(len(letter) == 1 for letter in letters) else ' ').join(letters)}"
 
 
 _REGION: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from nodewright.adapters.manifests.limit_ranges import NO_AMOUNTS, NO_DEFAULTS, Amounts, ContainerDefaults
+from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, NO_DEFAULTS, Amounts, ContainerDefaults
 
 Object = Mapping[str, object]
 

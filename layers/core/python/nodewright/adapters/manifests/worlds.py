@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from nodewright.adapters.manifests.admission import Admission, admit_node
 from nodewright.adapters.manifests.configuration import read_configuration
+from nodewright.adapters.manifests.container_defaults import container_defaults, read_limit_ranges
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
-from nodewright.adapters.manifests.limit_ranges import container_defaults, read_limit_ranges
 from nodewright.adapters.manifests.missing_classes import with_classes
 from nodewright.adapters.manifests.namespaces import read_namespaces
 from nodewright.adapters.manifests.node_claims import claims_of_nodes, read_node_claims
