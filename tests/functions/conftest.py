@@ -34,6 +34,15 @@ class Account:
         answer = sqs.receive_message(QueueUrl=self.queues[duty], MaxNumberOfMessages=10)
         return [message["Body"] for message in answer.get("Messages", [])]
 
+    def tamper(self, claim_id: str) -> None:
+        """Somebody edits a claim's item by hand, and not well."""
+        boto3.client("dynamodb", region_name=REGION).update_item(
+            TableName=TABLE,
+            Key={"pk": {"S": "CLUSTER#prod"}, "sk": {"S": f"CLAIM#{claim_id}"}},
+            UpdateExpression="SET body = :body",
+            ExpressionAttributeValues={":body": {"S": '{"id": '}},
+        )
+
 
 class Context:
     """What Lambda tells a handler of its invocation."""

@@ -78,3 +78,23 @@ def test_only_the_message_that_failed_comes_again(
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m-0"}]}
     assert "throttled; it comes again" in told()
     assert account.ledger.claim("prod", claim.id).retirement is not None
+
+
+def test_a_claim_that_somebody_broke_keeps_its_own_message_back_and_no_other(
+    account: Account, load: Load, told: Told
+) -> None:
+    """Until the dead-letter queue has it, and an alarm."""
+    account.ledger.put_cluster(cluster())
+    reserved = claims("l1", 2)
+    account.ledger.reserve("prod", 0, launch(count=2), reserved)
+    ids = [INSTANCE, "i-0bbb"]
+    launched = [
+        replace(claim, state=ClaimState.LAUNCHED, instance_id=each) for claim, each in zip(reserved, ids, strict=True)
+    ]
+    account.ledger.settle_launch("prod", "l1", launched)
+    account.tamper(reserved[0].id)
+    answer = load("interrupt").handler(batch(*(json.dumps(warning(each)) for each in ids)), Context())
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m-0"}]}
+    assert f"CLAIM#{reserved[0].id}, attribute body" in told()
+    retirement = account.ledger.claim("prod", reserved[1].id).retirement
+    assert retirement is not None

@@ -62,5 +62,14 @@ def test_a_turn_whose_effect_could_not_be_stored_comes_again(
     assert after.next_at > NOW + timedelta(seconds=30)
 
 
+def test_a_turn_of_a_claim_that_somebody_broke_comes_again_until_somebody_looks(
+    account: Account, load: Load, told: Told
+) -> None:
+    body = retiring(account)
+    account.tamper("c")
+    assert load("retire").handler(hint(body), Context()) == {"batchItemFailures": [{"itemIdentifier": "m-1"}]}
+    assert "CLAIM#c, attribute body" in told()
+
+
 def test_the_lease_of_a_turn_is_the_functions_timeout(load: Load) -> None:
     assert load("retire").function.use.lease == timedelta(seconds=90)
