@@ -21,7 +21,7 @@ from nodewright.domain.scheduling.explanations import (
     Verdict,
     Waits,
 )
-from nodewright.domain.scheduling.scenes import Scene
+from nodewright.domain.scheduling.plan_views import PlanView
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 from nodewright.domain.taints import Taint
 from nodewright.domain.topology import (
@@ -55,13 +55,13 @@ def told(
     waiting: Pod, *pools: PoolOptions, rooms: tuple[Room, ...] = (), daemons: tuple[DaemonSet, ...] = ()
 ) -> PodExplanation:
     seen = snapshot([waiting], pools=pools or None, rooms=rooms, daemon_sets=daemons)
-    return explain_pod(Scene(seen, solve(seen)), waiting.key)
+    return explain_pod(PlanView(seen, solve(seen)), waiting.key)
 
 
 def left_waiting(waiting: Pod, seen: Snapshot) -> PodExplanation:
     """Whatever the planner thinks of it."""
     plan = Plan(unschedulable=(Unschedulable(waiting.key, "Rule", "said so"),))
-    return explain_pod(Scene(seen, plan), waiting.key)
+    return explain_pod(PlanView(seen, plan), waiting.key)
 
 
 def fallen(verdict: Verdict) -> list[tuple[Rule, int]]:
@@ -200,7 +200,7 @@ def test_a_pod_on_a_new_node_is_told_why_there() -> None:
     seen = snapshot(
         [pod("p"), pod("q")], pools=[heavy, options(pool("main", ON_DEMAND)), other], rooms=[room(cpu="100m")]
     )
-    explained = explain_pod(Scene(seen, solve(seen)), PodKey("default", "p"))
+    explained = explain_pod(PlanView(seen, solve(seen)), PodKey("default", "p"))
     assert isinstance(explained.outcome, OnNewNode)
     assert (explained.outcome.node, explained.outcome.launch.pool, explained.outcome.others) == ("new-1", "main", 1)
     assert explained.why == (
@@ -294,7 +294,7 @@ def test_spread_counts_what_the_plan_places() -> None:
         [waiting, placed], rooms=[zoned("n-a", "a")], pools=[options(pool("default", (ZONE, "In", "a", "b")))]
     )
     plan = Plan(nominations=(Nomination("n-a", (placed.key,)),), unschedulable=(Unschedulable(waiting.key, "R", "m"),))
-    (only,) = explain_pod(Scene(seen, plan), waiting.key).pools
+    (only,) = explain_pod(PlanView(seen, plan), waiting.key).pools
     assert only.best == "x.s, spot, 0.40 USD/h in b"
 
 
@@ -425,7 +425,7 @@ def test_what_a_pod_asks_for_is_said_in_words() -> None:
 
 def test_a_node_says_what_it_gets_and_why_nothing_else() -> None:
     seen = snapshot([pod("small"), pod("big", cpu="3"), pod("tied", selector={"disk": "fast"})], rooms=[room()])
-    explained = explain_node(Scene(seen, solve(seen)), "n")
+    explained = explain_node(PlanView(seen, solve(seen)), "n")
     assert isinstance(explained, NodeExplanation)
     assert explained.nominated == (PodKey("default", "small"),)
     assert explained.fallen == (
@@ -437,21 +437,21 @@ def test_a_node_says_what_it_gets_and_why_nothing_else() -> None:
 
 def test_a_node_says_how_many_pods_elsewhere_it_would_hold() -> None:
     seen = snapshot([pod()], rooms=[room("one"), room("two")])
-    explained = explain_node(Scene(seen, solve(seen)), "two")
+    explained = explain_node(PlanView(seen, solve(seen)), "two")
     assert isinstance(explained, NodeExplanation)
     assert explained.would_do == 1
 
 
 def test_a_node_that_takes_no_pods_is_told_apart() -> None:
     seen = replace(snapshot([pod()]), bystanders=(room("cordoned"),))
-    explained = explain_node(Scene(seen, solve(seen)), "cordoned")
+    explained = explain_node(PlanView(seen, solve(seen)), "cordoned")
     assert isinstance(explained, NodeExplanation)
     assert (explained.takes_pods, explained.fallen) == (False, ())
 
 
 def test_a_new_node_says_what_it_holds_and_what_daemon_sets_take() -> None:
     seen = snapshot([pod()], daemon_sets=[daemon_set(cpu="300m")])
-    explained = explain_node(Scene(seen, solve(seen)), "new-1")
+    explained = explain_node(PlanView(seen, solve(seen)), "new-1")
     assert isinstance(explained, NewNodeExplanation)
     assert explained.pods == (PodKey("default", "p"),)
     assert (explained.daemons.get("cpu"), explained.allocatable.get("cpu")) == (300, 1930)
@@ -464,7 +464,7 @@ def test_a_pool_says_what_it_sells_and_who_finds_nothing_there() -> None:
     )
     waiting = [pod("p"), pod("big", cpu="20"), pod("tied", selector={"disk": "fast"})]
     seen = snapshot(waiting, pools=[sold], daemon_sets=[daemon_set()])
-    explained = explain_pool(Scene(seen, solve(seen)), "default")
+    explained = explain_pool(PlanView(seen, solve(seen)), "default")
     assert (explained.weight, explained.limits) == (5, ("cpu 4 left",))
     assert fallen(explained.shelf) == [(Rule.REQUIREMENTS, 1), (Rule.LIMITS, 1)]
     assert explained.shelf.best == "x.s, on-demand, 1.00 USD/h in a, b, c"
@@ -475,7 +475,7 @@ def test_a_pool_says_what_it_sells_and_who_finds_nothing_there() -> None:
 
 def test_a_pool_being_deleted_says_so() -> None:
     seen = snapshot([pod()], pools=[options(pool(terminating=True))])
-    explained = explain_pool(Scene(seen, solve(seen)), "default")
+    explained = explain_pool(PlanView(seen, solve(seen)), "default")
     assert explained.warnings == ("NodePool/default is being deleted: nothing is bought for it",)
 
 
@@ -484,7 +484,7 @@ def test_limits_of_a_pod_that_waits_are_what_the_plan_leaves() -> None:
     seen = snapshot([pod("a", cpu="1900m"), pod("b", cpu="1900m")], pools=[sold])
     plan = solve(seen)
     (left,) = plan.unschedulable
-    (only,) = explain_pod(Scene(seen, plan), left.pod).pools
+    (only,) = explain_pod(PlanView(seen, plan), left.pod).pools
     assert only.nearest == "the smallest, x.s, takes cpu 2 where 0 is left"
 
 
@@ -492,7 +492,7 @@ def test_limits_of_a_pod_that_waits_are_what_the_plan_leaves() -> None:
 def test_what_is_not_there_is_a_key_error(ask: object) -> None:
     seen = snapshot([pod()])
     with pytest.raises(KeyError):
-        ask(Scene(seen, solve(seen)), "nobody")  # type: ignore[operator]
+        ask(PlanView(seen, solve(seen)), "nobody")  # type: ignore[operator]
 
 
 def test_preferences_that_do_not_hold_where_it_goes_are_told() -> None:
@@ -509,7 +509,7 @@ def test_preferences_that_do_not_hold_where_it_goes_are_told() -> None:
     there = room("n", labels={ZONE: "a", HOST: "n"}, pods=(pod("r", labels={"app": "web"}),))
     seen = snapshot([waiting], rooms=[there], pools=[options(pool("default", (ZONE, "In", "a", "b")))])
     plan = Plan(nominations=(Nomination("n", (waiting.key,)),))
-    assert explain_pod(Scene(seen, plan), waiting.key).unmet == (
+    assert explain_pod(PlanView(seen, plan), waiting.key).unmet == (
         "nodes with topology.kubernetes.io/zone In [b] (weight 20)",
         "to be with pods with app In [db] (weight 30)",
         "anti-affinity to pods with app In [web]: default/r is in kubernetes.io/hostname n (weight 50)",

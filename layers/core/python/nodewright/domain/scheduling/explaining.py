@@ -31,8 +31,8 @@ from nodewright.domain.scheduling.explanations import (
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.market_sieves import own_stages, sale_stages
 from nodewright.domain.scheduling.offerings import Market
+from nodewright.domain.scheduling.plan_views import Look, PlanView
 from nodewright.domain.scheduling.room_sieves import objection
-from nodewright.domain.scheduling.scenes import Look, Scene
 from nodewright.domain.scheduling.shelf_words import best
 from nodewright.domain.scheduling.sieves import sift, verdict
 from nodewright.domain.scheduling.tiers import tiers
@@ -40,29 +40,29 @@ from nodewright.domain.snapshot import PoolOptions, Room
 from nodewright.domain.taints import untolerated
 
 
-def explain_pod(scene: Scene, key: PodKey) -> PodExplanation:
+def explain_pod(view: PlanView, key: PodKey) -> PodExplanation:
     """A pending pod. KeyError where none of that name waits."""
-    pod = scene.pending[key]
-    outcome = scene.outcomes[key]
-    looks = () if pod.problems else scene.looks(pod)
-    on_nodes = scene.on_nodes(pod)
+    pod = view.pending[key]
+    outcome = view.outcomes[key]
+    looks = () if pod.problems else view.looks(pod)
+    on_nodes = view.on_nodes(pod)
     return PodExplanation(
         pod=key,
         requests=pod.requests - Resources({PODS: 1}),
         constraints=tuple(constraints(pod)),
         outcome=outcome,
-        why=tuple(_why(scene, pod, outcome, on_nodes, looks)),
+        why=tuple(_why(view, pod, outcome, on_nodes, looks)),
         nodes=on_nodes,
         pools=tuple(look.verdict for look in looks),
         advice=tuple(_advice(looks)) if isinstance(outcome, Waits) else (),
-        unmet=scene.unmet(pod),
-        warnings=tuple(_warnings(scene, pod, outcome, looks)),
+        unmet=view.unmet(pod),
+        warnings=tuple(_warnings(view, pod, outcome, looks)),
     )
 
 
-def _why(scene: Scene, pod: Pod, outcome: Outcome, on_nodes: Verdict, looks: Sequence[Look]) -> Iterator[str]:
+def _why(view: PlanView, pod: Pod, outcome: Outcome, on_nodes: Verdict, looks: Sequence[Look]) -> Iterator[str]:
     if isinstance(outcome, OnNode):
-        room = next(each for each in scene.rooms if each.name == outcome.node)
+        room = next(each for each in view.rooms if each.name == outcome.node)
         if pod.key in room.nominated:
             yield "it was planned for this node before, and still fits"
         yield "room that is there comes before new nodes"
@@ -112,35 +112,35 @@ def _advice(looks: Iterable[Look]) -> Iterator[str]:
     yield from dict.fromkeys(f"pool {look.verdict.name}: {look.verdict.advice}" for look in ranked)
 
 
-def _warnings(scene: Scene, pod: Pod, outcome: Outcome, looks: Sequence[Look]) -> Iterator[str]:
+def _warnings(view: PlanView, pod: Pod, outcome: Outcome, looks: Sequence[Look]) -> Iterator[str]:
     if isinstance(outcome, OnNode):
-        yield from room_warnings(pod, next(each for each in scene.rooms if each.name == outcome.node))
+        yield from room_warnings(pod, next(each for each in view.rooms if each.name == outcome.node))
     elif isinstance(outcome, OnNewNode):
         for look in looks:
             if look.verdict.name == outcome.launch.pool:
                 yield from market_warnings(pod, look.market, look.would_hold)
 
 
-def explain_node(scene: Scene, name: str) -> NodeExplanation | NewNodeExplanation:
+def explain_node(view: PlanView, name: str) -> NodeExplanation | NewNodeExplanation:
     """A node that is there, or `new-1`, … of the plan. KeyError where there is none of that name."""
-    rooms = {room.name: room for room in (*scene.snapshot.bystanders, *scene.rooms)}
+    rooms = {room.name: room for room in (*view.snapshot.bystanders, *view.rooms)}
     if name in rooms:
-        return _of_room(scene, rooms[name])
-    for new, launch, pods in scene.new_nodes():
+        return _of_room(view, rooms[name])
+    for new, launch, pods in view.new_nodes():
         if new == name:
-            return _of_new(scene, name, launch, pods)
+            return _of_new(view, name, launch, pods)
     raise KeyError(name)
 
 
-def _of_room(scene: Scene, room: Room) -> NodeExplanation:
-    takes = room in scene.rooms
+def _of_room(view: PlanView, room: Room) -> NodeExplanation:
+    takes = room in view.rooms
     here = tuple(
-        key for key, outcome in scene.outcomes.items() if isinstance(outcome, OnNode) and outcome.node == room.name
+        key for key, outcome in view.outcomes.items() if isinstance(outcome, OnNode) and outcome.node == room.name
     )
     fallen: dict[Rule, list[tuple[PodKey, str]]] = {}
     would_do = 0
-    for alike in _alike(pod for key, pod in scene.pending.items() if key not in here) if takes else ():
-        found = objection(room, scene.free(room), alike[0], scene.company(alike[0]))
+    for alike in _alike(pod for key, pod in view.pending.items() if key not in here) if takes else ():
+        found = objection(room, view.free(room), alike[0], view.company(alike[0]))
         if found is None:
             would_do += len(alike)
         else:
@@ -159,8 +159,8 @@ def _of_room(scene: Scene, room: Room) -> NodeExplanation:
     )
 
 
-def _of_new(scene: Scene, name: str, launch: Launch, pods: tuple[PodKey, ...]) -> NewNodeExplanation:
-    options = _options(scene, launch.pool)
+def _of_new(view: PlanView, name: str, launch: Launch, pods: tuple[PodKey, ...]) -> NewNodeExplanation:
+    options = _options(view, launch.pool)
     kind = next(each for each in options.instance_types if each.name == launch.instance_types[0])
     (place,) = tiers([options], (), ())
     market = place.markets[0]
@@ -171,13 +171,13 @@ def _of_new(scene: Scene, name: str, launch: Launch, pods: tuple[PodKey, ...]) -
         and (offering.zone, offering.capacity_type) == (launch.offerings[0].zone, launch.capacity_type)
     )
     resources = sorted(kind.allocatable)
-    taken = overhead(market, scene.snapshot.daemon_sets, resources)[row].tolist()
+    taken = overhead(market, view.snapshot.daemon_sets, resources)[row].tolist()
     return NewNodeExplanation(name, launch, pods, Resources(dict(zip(resources, taken, strict=True))), kind.allocatable)
 
 
-def explain_pool(scene: Scene, name: str) -> PoolExplanation:
+def explain_pool(view: PlanView, name: str) -> PoolExplanation:
     """A pool. KeyError where there is none of that name."""
-    options = _options(scene, name)
+    options = _options(view, name)
     pool = options.pool
     (place,) = tiers([options], (), ())
     market = place.markets[0]
@@ -188,15 +188,15 @@ def explain_pool(scene: Scene, name: str) -> PoolExplanation:
         constraints=tuple(_pool_constraints(options)),
         limits=tuple(f"{shown(key, amount)} left" for key, amount in limited(options).items()),
         shelf=verdict(name, market.shelf.type_of, sieved, best(market)),
-        daemons=tuple(_daemons(scene, market)),
-        bought=tuple(_bought(scene, name)),
-        waiting=tuple(_grouped(_waiting(scene, name))),
+        daemons=tuple(_daemons(view, market)),
+        bought=tuple(_bought(view, name)),
+        waiting=tuple(_grouped(_waiting(view, name))),
         warnings=(f"{pool} is being deleted: nothing is bought for it",) if pool.terminating else (),
     )
 
 
-def _options(scene: Scene, name: str) -> PoolOptions:
-    for options in scene.snapshot.pools:
+def _options(view: PlanView, name: str) -> PoolOptions:
+    for options in view.snapshot.pools:
         if options.pool.name == name:
             return options
     raise KeyError(name)
@@ -209,8 +209,8 @@ def _pool_constraints(options: PoolOptions) -> Iterator[str]:
     yield from (f"startup taint {taint}" for taint in pool.startup_taints)
 
 
-def _daemons(scene: Scene, market: Market) -> Iterator[str]:
-    for daemon_set in scene.snapshot.daemon_sets:
+def _daemons(view: PlanView, market: Market) -> Iterator[str]:
+    for daemon_set in view.snapshot.daemon_sets:
         if untolerated(daemon_set.tolerations, market.pool.taints):
             continue
         rows = market.columns.admits_any(daemon_set.alternatives) & market.permitted
@@ -220,19 +220,19 @@ def _daemons(scene: Scene, market: Market) -> Iterator[str]:
             yield f"{daemon_set.key}: {amounts}" + ("" if everywhere else ", on some types")
 
 
-def _bought(scene: Scene, name: str) -> Iterator[tuple[str, Launch]]:
+def _bought(view: PlanView, name: str) -> Iterator[tuple[str, Launch]]:
     first: dict[int, tuple[str, Launch]] = {}
-    for node, launch, _ in scene.new_nodes():
+    for node, launch, _ in view.new_nodes():
         if launch.pool == name:
             first.setdefault(id(launch), (node, launch))
     yield from first.values()
 
 
-def _waiting(scene: Scene, name: str) -> dict[Rule, list[tuple[PodKey, str]]]:
+def _waiting(view: PlanView, name: str) -> dict[Rule, list[tuple[PodKey, str]]]:
     fallen: dict[Rule, list[tuple[PodKey, str]]] = {}
-    waiting = (pod for key, pod in scene.pending.items() if isinstance(scene.outcomes[key], Waits) and not pod.problems)
+    waiting = (pod for key, pod in view.pending.items() if isinstance(view.outcomes[key], Waits) and not pod.problems)
     for alike in _alike(waiting):
-        look = next((each for each in scene.looks(alike[0]) if each.verdict.name == name), None)
+        look = next((each for each in view.looks(alike[0]) if each.verdict.name == name), None)
         if look is not None and look.sieved.last is not None:
             told = look.verdict.nearest
             fallen.setdefault(look.sieved.last.rule, []).extend((pod.key, told) for pod in alike)

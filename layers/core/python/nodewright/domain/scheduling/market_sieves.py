@@ -188,7 +188,7 @@ class PodInMarket:
         counts = {name: len(np.unique(kinds[short[:, i]])) for i, name in enumerate(self.place.resources)}
         asked = dict(zip(self.place.resources, self.request.tolist(), strict=True))
         return ", ".join(
-            f"{name} {format_amount(name, asked[name])}: too much for {count}"
+            f"{name} {format_amount(name, asked[name])} is too much for {count}"
             for name, count in counts.items()
             if count
         )

@@ -41,7 +41,7 @@ class Look:
     verdict: Verdict
 
 
-class Scene:
+class PlanView:
     """What explanations look at."""
 
     def __init__(self, snapshot: Snapshot, plan: Plan) -> None:
