@@ -13,7 +13,7 @@ from nodewright.application.retirement_actions import HELD_REASON
 from nodewright.domain.claims import ClaimState
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.retirement import DISRUPTED, EXCLUDED, Reason, Step
-from nodewright.domain.retiring import FINDING, NEXT_LOOK, SETTLING
+from nodewright.domain.retiring import FINDING, LEEWAY, NEXT_LOOK, SETTLING
 from nodewright.domain.taints import Taint
 from nodewright.domain.usage import usage_of
 from tests.application.retiring import Yard
@@ -104,6 +104,39 @@ def test_replacements_come_first() -> None:
     yard.ledger.save_claim(CLUSTER, replace(replacement, state=ClaimState.INITIALIZED))
     yard.run_for(5 * MINUTE)
     assert yard.is_gone
+
+
+def test_what_is_bought_for_the_pods_of_an_announced_end_comes_first() -> None:
+    yard = Yard(running("a"))
+    yard.retire("scheduled-event", deadline=NOW + HOUR)
+    yard.run_for(10 * SECOND)
+    yard.add(claim("r", instance_id="i-r", created=yard.clock.now(), nominated_pods=(running("a").key,)))
+    yard.run_for(5 * MINUTE)
+    assert (yard.step, yard.cluster.evictions) == (Step.REPLACE, [])
+    replacement = yard.ledger.claim(CLUSTER, "r")
+    yard.ledger.save_claim(CLUSTER, replace(replacement, state=ClaimState.INITIALIZED))
+    yard.run_for(5 * MINUTE)
+    assert yard.is_gone
+
+
+def test_what_was_bought_for_a_pod_of_that_name_before_is_no_replacement() -> None:
+    yard = Yard(running("db-0"), nominated_pods=(running("db-0").key,))
+    yard.add(claim("r", instance_id="i-r", created=NOW - HOUR, nominated_pods=(running("db-0").key,)))
+    yard.retire("scheduled-event", deadline=NOW + HOUR)
+    yard.run_for(30 * SECOND)
+    assert yard.pods == ["db-0"]
+    yard.run_for(5 * MINUTE)
+    assert yard.is_gone
+
+
+def test_a_replacement_for_an_announced_end_that_never_gets_ready_is_waited_for_until_there_is_just_time() -> None:
+    yard = Yard(running("a", termination_grace_seconds=60))
+    yard.add(claim("r", instance_id="i-r", created=NOW, nominated_pods=(running("a").key,)))
+    yard.retire("scheduled-event", deadline=NOW + HOUR)
+    yard.run(NOW + HOUR - MINUTE - LEEWAY - SECOND)
+    assert yard.cluster.evictions == []
+    yard.run(NOW + HOUR - SECOND)
+    assert yard.pods == []
 
 
 # ---- budgets and wishes ------------------------------------------------------------------------
@@ -282,6 +315,19 @@ def test_a_scheduled_one_waits_for_its_time() -> None:
     assert yard.redrive() == 1
     yard.run_for(HOUR)
     assert yard.is_gone
+
+
+def test_a_scheduled_one_that_no_message_can_wait_for_begins_within_seventy_seconds_of_its_time() -> None:
+    """Whenever in its minute reconcile looks."""
+    for second in range(1, 60, 7):
+        yard = Yard(running("a"))
+        yard.retire("scheduled-event", not_before=NOW + 2 * HOUR + second * SECOND)
+        yard.queue.waiting.clear()
+        yard.run_with_reconcile(minutes=120)
+        assert yard.is_marked is False
+        yard.run_with_reconcile(minutes=3)
+        tainted, _ = yard.history[0]
+        assert timedelta() <= tainted - (NOW + 2 * HOUR + second * SECOND) <= MINUTE + OVERDUE_AFTER
 
 
 def test_case_23_of_many_messages_one_gets_the_turn() -> None:

@@ -17,6 +17,7 @@ from nodewright.domain.retiring import (
     LONGEST_DELAY,
     LONGEST_PAUSE,
     NEXT_LOOK,
+    PLANNING,
     SETTLING,
     SHORTEST_PAUSE,
     URGENT_PAUSE,
@@ -261,6 +262,31 @@ def test_a_pod_with_a_long_grace_leaves_no_time_for_replacements() -> None:
     of = tainted("spot-interruption", deadline=TEN + 2 * MINUTE, replacements=("r-1",))
     slow = running(termination_grace_seconds=110)
     assert goes_on(decide(view(of, slow, replacements=ON_ITS_WAY), TEN + SETTLING), Step.DRAIN, TEN + SETTLING)
+
+
+def test_an_announced_one_gives_provision_half_a_minute_to_find_places_for_its_pods() -> None:
+    there = view(retirement("scheduled-event", Step.REPLACE, deadline=ELEVEN), running())
+    turn = decide(there, TEN + SETTLING)
+    assert stays(turn, Step.REPLACE).next_at == TEN + SETTLING + SHORTEST_PAUSE
+    assert turn.note == "places for its pods are looked for"
+    assert goes_on(decide(there, TEN + PLANNING), Step.DRAIN, TEN + PLANNING)
+
+
+def test_what_was_bought_for_them_meanwhile_is_waited_for() -> None:
+    of = retirement("scheduled-event", Step.REPLACE, deadline=ELEVEN)
+    stays(decide(view(of, running(), replacements=ON_ITS_WAY), TEN + 10 * MINUTE), Step.REPLACE)
+    assert goes_on(decide(view(of, running(), replacements=READY), TEN + SETTLING), Step.DRAIN, TEN + SETTLING)
+
+
+@pytest.mark.parametrize("pods", [(), (daemon(),)], ids=["empty", "daemons"])
+def test_an_announced_one_waits_for_nothing_where_nobody_needs_a_place(pods: tuple[Pod, ...]) -> None:
+    of = retirement("scheduled-event", Step.REPLACE, deadline=ELEVEN)
+    assert goes_on(decide(view(of, *pods), TEN + SETTLING), Step.DRAIN, TEN + SETTLING)
+
+
+def test_an_announced_one_whose_deadline_is_near_waits_for_no_plan() -> None:
+    of = retirement("scheduled-event", Step.REPLACE, deadline=TEN + MINUTE + LEEWAY)
+    assert goes_on(decide(view(of, running()), TEN + SETTLING), Step.DRAIN, TEN + SETTLING)
 
 
 def test_a_replacement_that_never_comes_saves_a_node_that_could_wait() -> None:

@@ -1,11 +1,13 @@
 """What a turn of a retirement looks at: only what its step asks for, as a drain looks many times."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from nodewright.application.ports import Fleet
 from nodewright.application.retirement_ports import NodeLedger, RetiringCluster
 from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.pods import Pod
 from nodewright.domain.retirement import Retirement, Step
 from nodewright.domain.retirement_turns import View
 from nodewright.domain.retiring import asks_leave, needs_cluster
@@ -30,14 +32,15 @@ class Viewer:
 
     def _look_at_node(self, cluster: RetiringCluster, claim: NodeClaim, retirement: Retirement) -> View:
         node = cluster.node_of(claim.instance_id, claim.node_name) if claim.instance_id else None
+        pods = cluster.pods_on(node.name) if node and retirement.step in _WITH_PODS else ()
         return View(
             claim,
             retirement,
             node=node,
-            pods=cluster.pods_on(node.name) if node and retirement.step in _WITH_PODS else (),
+            pods=pods,
             budgets=cluster.disruption_budgets() if asks_leave(retirement) and retirement.withdrawable else (),
             volumes=cluster.attached_volumes(node.name) if node and retirement.step is Step.DETACH else (),
-            replacements=self._replacements(retirement),
+            replacements=self._replacements(claim, retirement, pods),
             # A node that is Ready has an instance; EC2's calls are few.
             instance=None if node and node.ready else self._instance(claim),
         )
@@ -46,8 +49,22 @@ class Viewer:
         found = self.fleet.ours_among((claim.instance_id,)) if claim.instance_id else ()
         return found[0].state if found else None
 
-    def _replacements(self, retirement: Retirement) -> dict[str, ClaimState]:
-        if retirement.step is not Step.REPLACE or not retirement.replacements:
+    def _replacements(self, leaving: NodeClaim, retirement: Retirement, pods: Sequence[Pod]) -> dict[str, ClaimState]:
+        if retirement.step is not Step.REPLACE or not (retirement.replacements or retirement.announced):
             return {}
-        wanted = set(retirement.replacements)
-        return {claim.id: claim.state for claim in self.ledger.claims(self.name) if claim.id in wanted}
+        claims = self.ledger.claims(self.name)
+        wanted = {*retirement.replacements, *_bought_for(claims, leaving, retirement, pods)}
+        return {claim.id: claim.state for claim in claims if claim.id in wanted}
+
+
+def _bought_for(
+    claims: Sequence[NodeClaim], leaving: NodeClaim, retirement: Retirement, pods: Sequence[Pod]
+) -> Iterator[str]:
+    """Of an announced retirement: since it began, for pods of its node. A pod's name may be older than that."""
+    if not retirement.announced:
+        return
+    moving = {pod.key for pod in pods}
+    for claim in claims:
+        since = claim.created >= retirement.not_before
+        if since and claim.id != leaving.id and not moving.isdisjoint(claim.nominated_pods):
+            yield claim.id

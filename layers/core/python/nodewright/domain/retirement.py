@@ -35,6 +35,9 @@ VOLUNTARY: frozenset[Reason] = frozenset({"empty", "expired"})
 #: Minutes are left: short steps, and no pod's wish to stay is heard.
 URGENT: frozenset[Reason] = frozenset({"spot-interruption"})
 
+#: Told long ahead: the nodes that are bought for its pods are waited for, as long as the deadline allows.
+ANNOUNCED: frozenset[Reason] = frozenset({"scheduled-event"})
+
 #: Nothing runs there any more, or never did: nobody is asked to leave.
 DEAD: frozenset[Reason] = frozenset({"instance-stopped", "instance-gone", "launch-timeout", "registration-timeout"})
 
@@ -74,7 +77,7 @@ class Retirement:
     expires: datetime | None = None
     """A voluntary one that hasn't begun to drain by then is withdrawn."""
     replacements: tuple[str, ...] = ()
-    """Claims that must be initialized before the drain."""
+    """Claims that must be initialized before the drain; of an announced one, besides what is bought for its pods."""
     step_since: datetime | None = None
     """When the current step was reached."""
     attempts: int = 0
@@ -89,6 +92,11 @@ class Retirement:
     def urgent(self) -> bool:
         """Whether its node is going to be taken from us within minutes."""
         return self.reason in URGENT
+
+    @property
+    def announced(self) -> bool:
+        """Whether there is time to wait for what provision buys for its pods."""
+        return self.reason in ANNOUNCED
 
     def has_begun(self, now: datetime) -> bool:
         """Whether its node counts as leaving; a scheduled one serves on until then."""

@@ -23,7 +23,7 @@ class View:
     volumes: tuple[str, ...] = ()
     """Attached to the node."""
     replacements: Mapping[str, ClaimState] = field(default_factory=dict)
-    """Those that are not gone."""
+    """Those that are not gone: the retirement's own, and of an announced one what was bought for pods of its node."""
     instance: str | None = None
     """EC2's state of it; None: EC2 doesn't find it, or wasn't asked."""
 

@@ -30,6 +30,8 @@ from nodewright.domain.retirement_turns import (
 SETTLING: Final = timedelta(seconds=5)
 #: Kept free before a deadline beside the longest grace, when replacements are waited for.
 LEEWAY: Final = timedelta(seconds=15)
+#: Of an announced retirement: how long provision has to look for places for its pods.
+PLANNING: Final = timedelta(seconds=30)
 #: How long volumes are waited for: Kubernetes' own attach-detach controller gives up after it, too.
 DETACHING: Final = timedelta(minutes=6)
 #: EC2 forgets and finds again: before this age an instance it doesn't find is not gone (architecture §4 rule 6).
@@ -137,7 +139,7 @@ def _replace(view: View, now: datetime) -> Turn:
         return _withdraw(f"replacement {', '.join(lost)} didn't come")
     coming = [each for each, state in view.replacements.items() if state is not ClaimState.INITIALIZED]
     drain_by = _drain_by(view, now)
-    if coming and (drain_by is None or now < drain_by):
+    if (coming or _is_being_planned(view, now)) and (drain_by is None or now < drain_by):
         return _await_replacements(view, coming, drain_by, now)
     if asks_leave(retirement):
         refusal = _refusal(view, now)
@@ -229,7 +231,15 @@ def _await_replacements(view: View, coming: list[str], drain_by: datetime | None
     if retirement.voluntary and _has_expired(retirement, now) and retirement.deadline is None:
         return _withdraw(f"replacement {', '.join(coming)} wasn't ready in time")
     waiting = _wait(retirement, now, URGENT_PAUSE if retirement.urgent else SHORTEST_PAUSE)
-    return Turn(_no_later_than(waiting, now, drain_by), note=f"replacement {', '.join(coming)} is on its way")
+    note = f"replacement {', '.join(coming)} is on its way" if coming else "places for its pods are looked for"
+    return Turn(_no_later_than(waiting, now, drain_by), note=note)
+
+
+def _is_being_planned(view: View, now: datetime) -> bool:
+    """Whether a node may still be bought for its pods; where they found room elsewhere none ever is."""
+    retirement = view.retirement
+    moving = any(must_leave(pod, now) and not pod.is_daemon for pod in view.pods)
+    return moving and retirement.announced and not view.replacements and now < _since(retirement) + PLANNING
 
 
 def _drain_by(view: View, now: datetime) -> datetime | None:
