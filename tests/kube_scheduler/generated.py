@@ -1,5 +1,6 @@
 """Clusters drawn by chance, as Kubernetes manifests: mostly feasible, and every hard constraint in them."""
 
+import itertools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def generate(seed: int) -> GeneratedCluster:
     pools = draw_pools(chance)
     daemon_sets = draw_daemon_sets(chance)
     names = [f"s{seed}-n{number}" for number in range(chance.choice((0, 1, 2, 3, 4, 6)))]
-    drafts = _draw_templates(chance, names)
+    drafts = _draw_templates(seed, chance, names)
     existing = draw_existing(chance, names, pools, daemon_sets, drafts)
     pending, storage = _pending(chance, drafts)
     return GeneratedCluster(
@@ -92,13 +93,14 @@ def shared() -> Iterator[Object]:
     }
 
 
-def _draw_templates(chance: random.Random, names: Sequence[str]) -> list[Draft]:
+def _draw_templates(seed: int, chance: random.Random, names: Sequence[str]) -> list[Draft]:
     identities = [
         Identity(f"app{n}", chance.choice(NAMESPACES), chance.choice(("front", "back")), chance.choice(("t1", "t2")))
-        for n in range(chance.randint(2, 8))
+        for n in range(chance.randint(3, 8))
     ]
-    # Dealt like cards: no rule twice in a cluster before every other had its turn.
-    of_pods, of_nodes, ways = _dealt(chance, pod_rules.RULES), _dealt(chance, node_rules.RULES), _dealt(chance, WAYS)
+    # One cluster goes on about where the last one ended, so that each rule has its turn in a few of them.
+    of_pods, of_nodes = _dealt(pod_rules.RULES, seed * 5), _dealt(node_rules.RULES, seed * 3)
+    ways = _dealt(WAYS, seed)
     drafts = []
     for identity in identities:
         draft = Draft(identity, chance.randint(1, 14))
@@ -126,9 +128,11 @@ def _take(chance: random.Random, draft: Draft) -> None:
         draft.spec["priorityClassName"] = chance.choice(tuple(PRIORITIES))
 
 
-def _dealt(chance: random.Random, cards: Sequence[T]) -> Iterator[T]:
-    while True:
-        yield from chance.sample(cards, len(cards))
+def _dealt(cards: Sequence[T], start: int) -> Iterator[T]:
+    """From this position on, of a deck that is shuffled anew whenever all cards were out."""
+    for position in itertools.count(start):
+        shuffling, card = divmod(position, len(cards))
+        yield random.Random(shuffling).sample(cards, len(cards))[card]
 
 
 def _pending(chance: random.Random, drafts: Sequence[Draft]) -> tuple[list[Object], list[Object]]:

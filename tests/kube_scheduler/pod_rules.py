@@ -128,8 +128,11 @@ RULES: Final[tuple[PodRule, ...]] = (
 
 
 def _spread(draft: Draft, key: str, skew: int, **more: object) -> None:
+    """One constraint per key: the API server takes no more."""
     made = {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": _self(draft)}
-    draft.rule("topologySpreadConstraints").append({**made, **more})
+    constraints = draft.rule("topologySpreadConstraints")
+    if all(each["topologyKey"] != key for each in constraints):
+        constraints.append({**made, **more})
 
 
 def _join(draft: Draft, term: Object) -> None:

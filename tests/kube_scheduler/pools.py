@@ -13,8 +13,8 @@ from tests.kube_scheduler.storage import CSI_ZONE
 
 
 def draw_pools(chance: random.Random) -> list[Object]:
-    """A general one, and up to three others; weights say which goes first."""
-    others = chance.sample((_racked, _batch, gold, _gpu, _small), chance.choice((1, 2, 2, 3)))
+    """A general one, and two or three others; weights say which goes first."""
+    others = chance.sample((_racked, _batch, gold, _gpu, _small), chance.choice((2, 2, 3)))
     return [make(chance) for make in (_general, *others)]
 
 
