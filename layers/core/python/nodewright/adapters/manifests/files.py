@@ -112,7 +112,7 @@ class _Reader:
         for note in notes:
             self._warn(label, f"line {line + note.line + 1}: {note.path}", note.message)
         if value is not None:
-            self._keep(label, value, f"line {line + 1}")
+            self._keep(label, value, f"line {line + _first_line(part) + 1}")
 
     def _keep(self, label: str, value: object, where: str = "") -> None:
         """An object, or the objects of a JSON array."""
@@ -147,6 +147,11 @@ def _is_blank(part: str) -> bool:
     return all(not line.strip() or line.lstrip().startswith(("#", "%")) for line in part.splitlines())
 
 
+def _first_line(part: str) -> int:
+    """Of its content."""
+    return part[: len(part) - len(part.lstrip())].count("\n")
+
+
 def _json_line(message: str, text: str) -> str:
     found = _BYTE.search(message)
     if found is None:
@@ -162,7 +167,7 @@ def _explained(error: YamlError, part: str) -> str:
         return f"it is a template ({error.message}); render it first, e.g. by `helm template`, and plan the result"
     if at_fault[: len(at_fault) - len(at_fault.lstrip())].count("\t"):
         return "a tab indents this line, which YAML doesn't allow; use spaces"
-    return f"it is not YAML: {error.message}"
+    return error.message
 
 
 def unfolded(objects: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:

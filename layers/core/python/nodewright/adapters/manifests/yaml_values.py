@@ -74,7 +74,7 @@ def _composed(text: str) -> yaml.Node | None:
         mark = error.problem_mark or error.context_mark
         raise YamlError(mark.line if mark else 0, _in_words(error)) from None
     except yaml.YAMLError as error:
-        raise YamlError(0, str(error).splitlines()[0]) from None
+        raise YamlError(0, f"it is not YAML: {str(error).splitlines()[0]}") from None
 
 
 class _Loader(CSafeLoader):
@@ -201,4 +201,4 @@ def _finite(text: str) -> object:
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
     parts = [str(part) for part in (error.context, error.problem) if part]
-    return ", ".join(dict.fromkeys(parts))
+    return "it is not YAML: " + ", ".join(dict.fromkeys(parts))
