@@ -1,11 +1,14 @@
 """`nodewright explain` answers about one pod, node or pool of what it is given, or says what it can't find."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from nodewright.application.errors import NotFoundError
+from nodewright.application.ports import DecisionRecord
 from nodewright.cli.app import app
 
 CATALOGUE = Path(__file__).parent.parent / "scenarios/catalogues/reference.json"
@@ -143,3 +146,52 @@ def test_a_pod_of_another_scheduler_is_told_whose_it_is() -> None:
     result = explain("pod", "theirs", manifests=theirs)
     assert result.exit_code == 2
     assert "pod theirs is not planned: spec.schedulerName: batch is another scheduler's" in result.stderr
+
+
+DECIDED = DecisionRecord(
+    "1",
+    datetime(2026, 11, 30, 12, tzinfo=UTC),
+    "provision",
+    "",
+    {"nominations": [{"node": "n1", "pods": ["default/p"]}]},
+)
+
+
+@pytest.fixture
+def connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    def decisions(_: str, cluster: str, __: int) -> tuple[DecisionRecord, ...]:
+        if cluster != "prod":
+            raise NotFoundError(cluster)
+        return (DECIDED,)
+
+    monkeypatch.setattr("nodewright.cli.explain.decisions", decisions)
+
+
+def remembered(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["explain", *arguments], env={"COLUMNS": "80"})
+
+
+@pytest.mark.usefixtures("connected")
+def test_of_a_connected_cluster_its_decisions_are_told() -> None:
+    result = remembered("pod", "p", "--cluster", "prod")
+    assert result.output.split() == ["2026-11-30", "12:00:00", "provision", "goes", "to", "node", "n1"]
+    as_json = remembered("node", "n1", "--cluster", "prod", "-o", "json")
+    assert json.loads(as_json.output) == [
+        {"time": "2026-11-30T12:00:00+00:00", "kind": "provision", "told": "gets default/p"}
+    ]
+
+
+@pytest.mark.usefixtures("connected")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("pod", "q", "--cluster", "prod"), "the last 1 decisions of prod don't name pod q"),
+        (("pod", "q", "--cluster", "beta"), "cluster beta is not connected"),
+        (("pod", "q"), "say what to look at: manifests (-f FILE) or a connected cluster (--cluster CLUSTER)"),
+        (("pod", "q", "--cluster", "prod", "-f", "x"), "say what to look at"),
+    ],
+)
+def test_what_cannot_be_remembered_is_told(arguments: tuple[str, ...], told: str) -> None:
+    result = remembered(*arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr

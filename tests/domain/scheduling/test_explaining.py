@@ -96,7 +96,7 @@ def test_details_say_how_many_types_each_requirement_excludes_alone() -> None:
             pod(),
             options(pool("default", (ZONE, "In", "z"))),
             Rule.REQUIREMENTS,
-            "g.m fails only topology.kubernetes.io/zone In [z] (there is a, b, c)",
+            "g.m fails only topology.kubernetes.io/zone In [z] (the pool has a, b, c)",
             "loosen the requirements of NodePool/default",
         ),
         (
@@ -110,14 +110,14 @@ def test_details_say_how_many_types_each_requirement_excludes_alone() -> None:
             pod(selector={"disk": "fast", ZONE: "a"}),
             options(),
             Rule.LABELS,
-            "g.m fails only disk In [fast] (no type of it has the label)",
+            "g.m fails only disk In [fast] (no type of the pool has the label)",
             "change the pod's node selector or affinity, or let NodePool/default have such nodes",
         ),
         (
             pod(volume_nodes=(requirements((ZONE, "In", "z")),)),
             options(),
             Rule.VOLUMES,
-            "g.m fails only topology.kubernetes.io/zone In [z] (there is a, b, c)",
+            "g.m fails only topology.kubernetes.io/zone In [z] (the pool has a, b, c)",
             "let NodePool/default and the pod reach its volumes' zone",
         ),
         (
@@ -206,11 +206,17 @@ def test_a_pod_on_a_new_node_is_told_why_there() -> None:
     assert explained.why == (
         "no room is left for it on 1 node that is there",
         "pool heavy has more weight, but no type of it would do: every node of NodePool/heavy has team=blue:NoSchedule",
-        "3 of 4 types of pool main would hold it; the cheapest is x.s, on-demand, 1.00 USD/h in a, b, c",
         "together with 1 other pod it is planned on x.s at 1.00 USD/h; the launch lists that type alone, in a, b, c",
         "pool other would do, too: x.m, on-demand, 2.00 USD/h in a, b, c",
     )
     assert explained.advice == ()
+
+
+def test_a_lighter_pool_that_would_do_is_told_with_the_weights() -> None:
+    explained = told(pod(), options(pool("main", ON_DEMAND, weight=2)), options(pool("light", ON_DEMAND, weight=1)))
+    assert explained.why[-1] == (
+        "pool light would do, too, but has less weight (1 < 2): x.s, on-demand, 1.00 USD/h in a, b, c"
+    )
 
 
 def test_a_pod_on_a_node_that_is_there_is_told_what_else_would_do() -> None:

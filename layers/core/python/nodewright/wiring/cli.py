@@ -23,6 +23,7 @@ from nodewright.adapters.manifests.webhooks import webhook_configuration
 from nodewright.adapters.stacks import stack_outputs
 from nodewright.application.connecting import Brakes, Connect, Disconnect, Installation, StackFacts
 from nodewright.application.errors import RefusedError
+from nodewright.application.ports import DecisionRecord
 from nodewright.application.standing import ReadPools, Standing, standing
 from nodewright.telemetry import PowertoolsObserver, Telemetry
 from nodewright.wiring.refresh import refreshing
@@ -44,6 +45,13 @@ def standings(stack: str, cluster: str, kubeconfig: Path | None, now: datetime) 
     ledger = operator.ledger
     names = [cluster] if cluster else [each.name for each in ledger.clusters()]
     return tuple(standing(ledger, name, _pools(operator, kubeconfig), now) for name in names)
+
+
+def decisions(stack: str, cluster: str, limit: int) -> tuple[DecisionRecord, ...]:
+    """The newest that are kept of a connected cluster. NotFoundError where it isn't connected."""
+    ledger = _operator(stack).ledger
+    ledger.cluster(cluster)
+    return ledger.decisions(cluster, limit)
 
 
 def connecting(

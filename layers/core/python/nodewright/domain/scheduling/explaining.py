@@ -73,21 +73,25 @@ def _why(view: PlanView, pod: Pod, outcome: Outcome, on_nodes: Verdict, looks: S
 
 
 def _why_new(outcome: OnNewNode, on_nodes: Verdict, looks: Sequence[Look]) -> Iterator[str]:
-    launch = outcome.launch
+    own = next(look for look in looks if look.verdict.name == outcome.launch.pool)
+    weight = own.market.pool.weight
     if on_nodes.candidates:
         yield f"no room is left for it on {_count(on_nodes.candidates, 'node')} that {_are(on_nodes.candidates)} there"
-    own = next(look for look in looks if look.verdict.name == launch.pool)
-    weight = own.market.pool.weight
-    for look in looks:
-        if look.market.pool.weight > weight:
-            yield f"pool {look.verdict.name} has more weight, but {_passed_over(look.verdict)}"
-    yield f"{own.verdict.left} of {own.verdict.candidates} types of pool {launch.pool} would hold it; the cheapest" + (
-        f" is {own.verdict.best}" if own.verdict.best else ""
-    )
+    yield from _heavier(looks, weight)
     yield _planned(outcome)
     for look in looks:
         if look is not own and look.market.pool.weight <= weight and look.verdict.left:
-            yield f"pool {look.verdict.name} would do, too: {look.verdict.best}"
+            less = f", but has less weight ({look.market.pool.weight} < {weight})"
+            yield (
+                f"pool {look.verdict.name} would do, too{less if look.market.pool.weight < weight else ''}:"
+                f" {look.verdict.best}"
+            )
+
+
+def _heavier(looks: Sequence[Look], weight: int) -> Iterator[str]:
+    for look in looks:
+        if look.market.pool.weight > weight:
+            yield f"pool {look.verdict.name} has more weight, but {_passed_over(look.verdict)}"
 
 
 def _passed_over(pool: Verdict) -> str:

@@ -73,9 +73,9 @@ def _values(market: Market, key: str, rows: Bools) -> str:
     column = market.columns.column(key)
     present = sorted({value for code in np.unique(column.codes[rows]) if (value := column.values[code]) is not None})
     if not present:
-        return "no type of it has the label"
+        return "no type of the pool has the label"
     more = len(present) - _MOST_VALUES
-    return "there is " + ", ".join(present[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")
+    return "the pool has " + ", ".join(present[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _types(market: Market, rows: Bools) -> int:
