@@ -195,3 +195,9 @@ def test_what_cannot_be_remembered_is_told(arguments: tuple[str, ...], told: str
     result = remembered(*arguments)
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+def test_what_was_wrong_with_a_pool_is_told_to_the_pod_that_finds_nothing_there() -> None:
+    odd = POOL.replace("values: [on-demand]", "values: [free]")
+    result = CliRunner().invoke(app, ["explain", "pod", "p", "-f", "-"], input=odd + pod("p"), env={"COLUMNS": "200"})
+    assert "NodePool/default spec.template.spec.requirements[0].values: free is no capacity type" in result.output

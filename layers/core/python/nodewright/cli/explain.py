@@ -3,7 +3,7 @@
 import difflib
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +21,7 @@ from nodewright.cli.explain_table import show_explanation
 from nodewright.cli.plan import BAD_INPUT, Output
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.explaining import explain_node, explain_pod, explain_pool
+from nodewright.domain.scheduling.explanations import Waits
 from nodewright.domain.scheduling.plan_views import PlanView
 from nodewright.wiring.cli import decisions
 from nodewright.wiring.planning import catalogue, plan_sources
@@ -157,8 +158,18 @@ def _console() -> Console:
 
 
 def _pod(planned: Planned, name: str) -> Explanation:
-    view = PlanView(planned.snapshot, planned.plan)
-    return explain_pod(view, _key(planned, name))
+    told = explain_pod(PlanView(planned.snapshot, planned.plan), _key(planned, name))
+    pools = [pool.name for pool in told.pools] if isinstance(told.outcome, Waits) else []
+    return replace(told, warnings=(*told.warnings, *_warnings(planned, f"{told.pod}", *pools)))
+
+
+def _warnings(planned: Planned, *names: str) -> list[str]:
+    """What was wrong with the objects of these names."""
+    return [
+        f"{each.object} {each.path}: {each.message}"
+        for each in planned.warnings
+        if each.object.partition("/")[2] in names
+    ]
 
 
 def _key(planned: Planned, name: str) -> PodKey:
@@ -192,12 +203,13 @@ def _node(planned: Planned, name: str) -> Explanation:
 
 
 def _pool(planned: Planned, name: str) -> Explanation:
+    warnings = _warnings(planned, name)
     try:
-        return explain_pool(PlanView(planned.snapshot, planned.plan), name)
+        told = explain_pool(PlanView(planned.snapshot, planned.plan), name)
+        return replace(told, warnings=(*told.warnings, *warnings))
     except KeyError:
-        told = [f"{each.path}: {each.message}" for each in planned.warnings if each.object.endswith(f"/{name}")]
-        if told:
-            raise BadInputError(f"pool {name} is left out: {'; '.join(told)}") from None
+        if warnings:
+            raise BadInputError(f"pool {name} is left out: {'; '.join(warnings)}") from None
         known = (options.pool.name for options in planned.snapshot.pools)
         raise BadInputError(f"there is no pool {name}" + _instead(name, known)) from None
 
