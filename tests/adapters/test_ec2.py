@@ -1,7 +1,7 @@
 """Ec2Fleet where the contract can't reach: what is sent, errors of a whole call, lags, pages."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.stub import Stubber
@@ -11,6 +11,7 @@ from nodewright.adapters.ec2 import Ec2Fleet
 from nodewright.adapters.fleet_requests import to_create_fleet
 from nodewright.application.errors import NotFoundError, RefusedError, UnavailableError
 from nodewright.application.ports import FleetError, FleetOverride, FleetRequest, Instance
+from nodewright.domain.catalogue import CapacityType
 from tests.adapters.builders import STACK, fleet_request, fleet_tags, template_spec
 
 if TYPE_CHECKING:
@@ -73,6 +74,22 @@ def test_on_demand_asks_for_the_lowest_price_and_no_context_is_sent_as_none() ->
     assert call["OnDemandOptions"] == {"AllocationStrategy": "lowest-price"}
     assert "SpotOptions" not in call
     assert "Context" not in call
+
+
+@pytest.mark.parametrize(
+    ("capacity_type", "options", "strategy"),
+    [
+        ("spot", "SpotOptions", "capacity-optimized-prioritized"),
+        ("on-demand", "OnDemandOptions", "prioritized"),
+    ],
+)
+def test_prices_that_ec2_does_not_know_are_its_priorities(
+    capacity_type: CapacityType, options: str, strategy: str
+) -> None:
+    overrides = (replace(A, price=12_600_000), replace(B, price=20_000_000))
+    call: Any = to_create_fleet(fleet_request("nodewright/1", overrides, capacity_type=capacity_type))
+    assert call[options] == {"AllocationStrategy": strategy}
+    assert [o["Priority"] for o in call["LaunchTemplateConfigs"][0]["Overrides"]] == [0.0126, 0.02]
 
 
 def test_the_same_request_is_the_same_call_whatever_the_order_of_its_tags() -> None:

@@ -21,7 +21,7 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.taints import Taint
 from nodewright.domain.volumes import Storage
 from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
-from tests.adapters.manifests.raw import Json, node_class, node_pool, node_template, pod, provisioner
+from tests.adapters.manifests.raw import Json, node_class, node_overlay, node_pool, node_template, pod, provisioner
 
 PODS = "/api/v1/pods"
 NODE = "/api/v1/nodes/n-1"
@@ -155,14 +155,27 @@ def test_pools_and_classes_of_the_oldest_generation_are_read_too(api: ApiServer,
     assert state.warnings == ()
 
 
-def test_whether_the_oldest_kinds_are_there_takes_one_call_each(api: ApiServer, cluster: Cluster) -> None:
+def test_node_overlays_are_read_where_the_cluster_has_them(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    sound = node_overlay(priceAdjustment="-10%")
+    broken = node_overlay(metadata={"name": "broken"}, price="free")
+    api.on("GET", "/apis/karpenter.sh/v1alpha1/nodeoverlays", page(sound, broken))
+    state = cluster.read()
+    assert list(map(str, state.overlays)) == ["NodeOverlay/default"]
+    assert [(w.object, w.path) for w in state.warnings] == [("NodeOverlay/broken", "spec.price")]
+
+
+def test_whether_the_alpha_kinds_are_there_takes_one_call_each(api: ApiServer, cluster: Cluster) -> None:
     serve_lists(api)
     cluster.read()
     cluster.read()
     paths = [call.path for call in api.calls if "alpha" in call.path]
-    assert (
-        paths == ["/apis/karpenter.sh/v1alpha5/provisioners", "/apis/karpenter.k8s.aws/v1alpha1/awsnodetemplates"] * 2
-    )
+    each = [
+        "/apis/karpenter.sh/v1alpha5/provisioners",
+        "/apis/karpenter.k8s.aws/v1alpha1/awsnodetemplates",
+        "/apis/karpenter.sh/v1alpha1/nodeoverlays",
+    ]
+    assert paths == each * 2
 
 
 def test_a_cluster_without_our_kinds_has_no_pools_and_a_warning(api: ApiServer, cluster: Cluster) -> None:

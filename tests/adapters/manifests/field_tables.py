@@ -7,19 +7,22 @@ Source: karpenter-behaviour §1–§4.5. The tests of readers, CRDs, conversion 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from fractions import Fraction
 from typing import Literal, Protocol
 
 from nodewright.adapters.manifests.node_templates import read_node_template
 from nodewright.adapters.manifests.nodeclasses import read_node_class
+from nodewright.adapters.manifests.overlays import read_overlay
 from nodewright.adapters.manifests.pools import read_pool
 from nodewright.adapters.manifests.provisioners import read_provisioner
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.limits import PRICE, Limits
 from nodewright.domain.nodeclasses import BlockDevice, SelectorTerm
+from nodewright.domain.overlays import PriceChange
 from nodewright.domain.pools import DisruptionBudget
 from nodewright.domain.requirements import Requirement
 from nodewright.domain.taints import Taint
-from tests.adapters.manifests.raw import Json, node_class, node_pool, node_template, provisioner
+from tests.adapters.manifests.raw import Json, node_class, node_overlay, node_pool, node_template, provisioner
 
 Status = Literal["honoured", "implied", "warned", "refused"]
 """Read and acted on; says what holds anyway; read on without it; nothing can be done with the object."""
@@ -139,7 +142,7 @@ READ_DISK = (
 )
 
 
-def requirement_rows(path: str) -> tuple[Row, ...]:
+def requirement_rows(path: str, owner: str = "pool") -> tuple[Row, ...]:
     """Each operator, and minValues."""
     entries: tuple[tuple[str, Json, Requirement], ...] = (
         ("operator", {"key": "team", "operator": "In", "values": ["a"]}, Requirement.of("team", "In", ("a",))),
@@ -156,7 +159,7 @@ def requirement_rows(path: str) -> tuple[Row, ...]:
             Requirement.of(ZONE, "Exists", (), min_values=2),
         ),
     )
-    read = (Row(f"{path}[].{field}", [raw], f"pool.requirements[{one.key}]", one) for field, raw, one in entries)
+    read = (Row(f"{path}[].{field}", [raw], f"{owner}.requirements[{one.key}]", one) for field, raw, one in entries)
     reserved = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["reserved", "spot"]}
     dedicated = {"key": "karpenter.k8s.aws/instance-tenancy", "operator": "In", "values": ["dedicated"]}
     return (
@@ -506,4 +509,26 @@ def v1alpha1_class() -> Table:
     return Table("AWSNodeTemplate", "v1alpha1", node_template, read_node_template, rows)
 
 
-TABLES = (v1_pool(), v1beta1_pool(), v1alpha5_pool(), v1_class(), v1beta1_class(), v1alpha1_class())
+def v1alpha1_overlay() -> Table:
+    """NodeOverlay."""
+    overlay = "overlay"
+    rows = (
+        *requirement_rows("spec.requirements", overlay),
+        Row("spec.price", "0.25", f"{overlay}.price", PriceChange(Fraction(0), 250_000_000)),
+        Row("spec.priceAdjustment", "-10%", f"{overlay}.price", PriceChange(Fraction(9, 10))),
+        Row("spec.priceAdjustment", "+0.25", f"{overlay}.price", PriceChange(nanos=250_000_000)),
+        Row("spec.capacity", {"a/b": 2}, f"{overlay}.capacity", {"example.com/other": 1, "a/b": 2}),
+        *(
+            refused("spec.capacity", {name: "1"}, "only extended resources", f"spec.capacity.{name}")
+            for name in ("cpu", "memory", "pods", "ephemeral-storage")
+        ),
+        Row("spec.weight", 7, f"{overlay}.weight", 7),
+    )
+    return Table("NodeOverlay", "v1alpha1", _overlay, read_overlay, rows)
+
+
+def _overlay() -> Json:
+    return node_overlay(capacity={"example.com/other": 1})
+
+
+TABLES = (v1_pool(), v1beta1_pool(), v1alpha5_pool(), v1_class(), v1beta1_class(), v1alpha1_class(), v1alpha1_overlay())

@@ -84,6 +84,16 @@ def node_template(*, metadata: Mapping[str, object] | None = None, **spec: objec
     }
 
 
+def node_overlay(*, metadata: Mapping[str, object] | None = None, **spec: object) -> Json:
+    """A NodeOverlay of everything that changes nothing yet."""
+    return {
+        "apiVersion": "karpenter.sh/v1alpha1",
+        "kind": "NodeOverlay",
+        "metadata": {"name": "default", **(metadata or {})},
+        "spec": {"requirements": [], **spec},
+    }
+
+
 def requirement(key: str, operator: str, *values: str) -> Json:
     """A requirement entry."""
     return {"key": key, "operator": operator} | ({"values": list(values)} if values else {})

@@ -8,6 +8,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # o
 from nodewright.adapters.manifests.crds import crds
 from tests.adapters.manifests.field_tables import TABLES, Reading, Row, Table
 
+MADE = ("pool", "node_class", "overlay")
+
 
 def with_status(*statuses: str) -> list[tuple[Table, Row]]:
     return [(table, row) for table in TABLES for row in table.rows if row.status in statuses]
@@ -21,7 +23,7 @@ def value_of(reading: Reading, attribute: str) -> object:
 
 
 def usable(reading: Reading) -> bool:
-    return getattr(reading, "pool", None) is not None or getattr(reading, "node_class", None) is not None
+    return any(getattr(reading, made, None) is not None for made in MADE)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
@@ -51,7 +53,7 @@ def test_what_a_field_says_is_not_what_holds_without_it(table: Table, row: Row) 
 def test_a_field_that_says_what_holds_anyway_changes_nothing_and_warns_of_nothing(table: Table, row: Row) -> None:
     reading, without = table.read(table.manifest(row)), table.read(table.base())
     assert reading.warnings == ()
-    for made in ("pool", "node_class"):
+    for made in MADE:
         assert getattr(reading, made, None) == getattr(without, made, None)
 
 

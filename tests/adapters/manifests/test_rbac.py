@@ -70,6 +70,7 @@ def test_whoever_plans_may_list_all_that_pods_depend_on(group: str) -> None:
         ("storage.k8s.io", "storageclasses"),
         ("storage.k8s.io", "csinodes"),
         ("apps", "daemonsets"),
+        ("karpenter.sh", "nodeoverlays"),
     ):
         assert (api_group, resource, "list") in allowed(group)
 

@@ -60,7 +60,7 @@ def manifests(draw: st.DrawFn, tables: Sequence[Table], names: Sequence[str]) ->
 
 
 POOLS = [table for table in TABLES if table.kind in POOL_KINDS]
-CLASSES = [table for table in TABLES if table.kind not in POOL_KINDS]
+CLASSES = [table for table in TABLES if table.kind in ("EC2NodeClass", "AWSNodeTemplate")]
 CLUSTERS = st.tuples(manifests(POOLS, ("a", "b", "c")), manifests(CLASSES, ("default", "other"))).map(
     lambda both: [*both[0], *both[1]]
 )

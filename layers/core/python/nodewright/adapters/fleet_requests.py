@@ -7,6 +7,7 @@ from nodewright.adapters.ec2_tags import LAUNCH_TAG, specifications
 from nodewright.application.errors import RefusedError
 from nodewright.application.ports import FleetError, FleetOverride, FleetRequest, FleetTemplate, Instance
 from nodewright.domain.catalogue import CapacityType
+from nodewright.domain.money import to_usd
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import (
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         CreateFleetRequestTypeDef,
         CreateFleetResultTypeDef,
         FleetLaunchTemplateConfigRequestTypeDef,
+        FleetLaunchTemplateOverridesRequestTypeDef,
         FleetLaunchTemplateOverridesTypeDef,
     )
 
@@ -35,10 +37,13 @@ def to_create_fleet(request: FleetRequest) -> "CreateFleetRequestTypeDef":
             ["instance", "volume", "fleet"], {**request.tags, LAUNCH_TAG: request.launch_id}
         ),
     }
+    prioritised = any(override.price is not None for override in _overrides(request))
     if request.capacity_type == "spot":
-        call["SpotOptions"] = {"AllocationStrategy": "price-capacity-optimized"}
+        call["SpotOptions"] = {
+            "AllocationStrategy": "capacity-optimized-prioritized" if prioritised else "price-capacity-optimized"
+        }
     else:
-        call["OnDemandOptions"] = {"AllocationStrategy": "lowest-price"}
+        call["OnDemandOptions"] = {"AllocationStrategy": "prioritized" if prioritised else "lowest-price"}
     return {**call, "Context": request.context} if request.context else call
 
 
@@ -67,11 +72,18 @@ def refused(request: FleetRequest, code: str, message: str) -> tuple[FleetError,
 def _config(template: FleetTemplate) -> "FleetLaunchTemplateConfigRequestTypeDef":
     return {
         "LaunchTemplateSpecification": {"LaunchTemplateName": template.template_name, "Version": "$Latest"},
-        "Overrides": [
-            {"InstanceType": o.instance_type, "SubnetId": o.subnet_id, "ImageId": o.image_id}  # type: ignore[typeddict-item]  # types newer than the stubs
-            for o in template.overrides
-        ],
+        "Overrides": [_override(override) for override in template.overrides],
     }
+
+
+def _override(override: FleetOverride) -> "FleetLaunchTemplateOverridesRequestTypeDef":
+    """The less the priority's number, the sooner it is taken: a price is one as it stands."""
+    line: FleetLaunchTemplateOverridesRequestTypeDef = {
+        "InstanceType": override.instance_type,  # type: ignore[typeddict-item]  # types newer than the stubs
+        "SubnetId": override.subnet_id,
+        "ImageId": override.image_id,
+    }
+    return line if override.price is None else {**line, "Priority": float(to_usd(override.price))}
 
 
 def _overrides(request: FleetRequest) -> Iterator[FleetOverride]:

@@ -15,6 +15,7 @@ from nodewright.adapters.kubernetes_surroundings import Surroundings
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
+from nodewright.adapters.manifests.overlays import read_overlays
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
 from nodewright.application.ports import ClusterState, ManifestWarning
@@ -37,6 +38,7 @@ class KubernetesCluster(NodeDepartures):
         self._classes = CustomResources(api, "karpenter.k8s.aws", "ec2nodeclasses")
         self._provisioners = CustomResources(api, "karpenter.sh", "provisioners", only="v1alpha5")
         self._templates = CustomResources(api, "karpenter.k8s.aws", "awsnodetemplates", only="v1alpha1")
+        self._overlays = CustomResources(api, "karpenter.sh", "nodeoverlays", only="v1alpha1")
 
     def read(self) -> ClusterState:
         """Pods before nodes: a pod that gets bound in between is then planned for, not overlooked."""
@@ -50,6 +52,7 @@ class KubernetesCluster(NodeDepartures):
         )
         storage, namespaces = around.storage(pods.items), around.namespaces(pods.items)
         configuration = self._configuration()
+        overlays, overlay_warnings = read_overlays(self._overlays.read() or ())
         return ClusterState(
             nodes=nodes.items,
             pods=pods.items,
@@ -62,7 +65,9 @@ class KubernetesCluster(NodeDepartures):
                 *daemon_sets.warnings,
                 *around.warnings,
                 *configuration.warnings,
+                *overlay_warnings,
             ),
+            overlays=overlays,
             storage=storage,
             namespaces=namespaces,
         )

@@ -47,6 +47,12 @@ class Order:
         """The launch's types, cheapest first."""
         return tuple(self.types[name] for name in self.launch.instance_types)
 
+    @property
+    def prices_overlaid(self) -> bool:
+        """Whether a node overlay gave one of them a price: then EC2 must go by ours (karpenter-behaviour §7.1)."""
+        bought_as = self.launch.capacity_type
+        return any(o.overlaid for each in self.listed for o in each.offerings if o.capacity_type == bought_as)
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateOrder:
@@ -66,7 +72,8 @@ def template_orders(order: Order) -> tuple[TemplateOrder, ...]:
     for offering, image in _buyable(order):
         labels = _type_labels(order.types[offering.instance_type], order)
         subnet = order.resolved.subnets[offering.zone].id
-        override = FleetOverride(offering.instance_type, offering.zone, subnet, image)
+        price = offering.price if order.prices_overlaid else None
+        override = FleetOverride(offering.instance_type, offering.zone, subnet, image, price)
         groups.setdefault((image, tuple(sorted(labels.items()))), []).append(override)
     if not groups:
         raise RefusedError(

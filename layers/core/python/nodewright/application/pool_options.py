@@ -13,6 +13,7 @@ from nodewright.application.node_class_resolution import (
     UnusableNodeClassError,
 )
 from nodewright.application.orders import Buyer, Order
+from nodewright.application.overlaying import overlaid
 from nodewright.application.ports import ClusterState, Ledger, ManifestWarning, Price, RegionCatalogue
 from nodewright.domain.capacity import PriceBook, instance_types
 from nodewright.domain.catalogue import InstanceType
@@ -67,7 +68,8 @@ class MarketReader:
         pools = [p for p in state.pools if not p.terminating]
         usage = self.ledger.usage(connected.name)
         options = tuple(PoolOptions(p, types.get(p.node_class, ()), _remaining(p, connected, usage)) for p in pools)
-        return Market(options, classes, (*state.warnings, *warnings, *_missing(state)))
+        options, told = overlaid(options, state.overlays)
+        return Market(options, classes, (*state.warnings, *warnings, *_missing(state), *told))
 
     def _classes(
         self, connected: ConnectedCluster, state: ClusterState, now: datetime

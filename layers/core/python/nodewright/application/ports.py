@@ -16,6 +16,7 @@ from nodewright.domain.instance_facts import InstanceFacts
 from nodewright.domain.limits import Limits
 from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
 from nodewright.domain.nodes import Node
+from nodewright.domain.overlays import NodeOverlay
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
@@ -76,6 +77,7 @@ class ClusterState:
     node_classes: tuple[NodeClass, ...]
     daemon_sets: tuple[DaemonSet, ...]
     warnings: tuple[ManifestWarning, ...] = ()
+    overlays: tuple[NodeOverlay, ...] = ()
     storage: Storage = NO_STORAGE
     namespaces: Namespaces | None = field(default_factory=dict)
     """None where they may not be listed."""
@@ -146,6 +148,8 @@ class FleetOverride:
     zone: str
     subnet_id: str
     image_id: str
+    price: int | None = None
+    """Nanodollars per hour, where EC2 is to go by ours; None: by what it knows itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class Offering:
     available: bool = True
     """False while the offering cools down after an insufficient-capacity answer."""
     zone_id: str = ""
+    overlaid: bool = False
+    """Its price is a node overlay's: EC2 is to be told it, because it knows another."""
 
 
 @dataclass(frozen=True, slots=True)

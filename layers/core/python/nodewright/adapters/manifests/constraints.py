@@ -27,9 +27,12 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
 
 
-def read_requirements(fields: Fields, name: str) -> tuple[Requirement, ...]:
-    """Requirement entries in their order; one that can't be read refuses the object."""
-    read = (_read_requirement(entry) for entry in fields.children(name))
+def read_requirements(fields: Fields, name: str, *, may_name_pool: bool = False) -> tuple[Requirement, ...]:
+    """Requirement entries in their order; one that can't be read refuses the object.
+
+    `may_name_pool`: they pick among the nodes of all pools, rather than say what one pool's nodes are.
+    """
+    read = (_read_requirement(entry, may_name_pool=may_name_pool) for entry in fields.children(name))
     return tuple(requirement for requirement in read if requirement is not None)
 
 
@@ -78,10 +81,11 @@ def read_limits(fields: Fields, name: str) -> Limits | None:
         return None
 
 
-def _read_requirement(entry: Fields) -> Requirement | None:
+def _read_requirement(entry: Fields, *, may_name_pool: bool) -> Requirement | None:
     key, operator, values = entry.text("key"), entry.text("operator"), entry.texts("values")
     least = entry.whole("minValues")
-    problem = _restricted(key) or (None if _is_key(key) else f"{key!r} is not a label key")
+    restricted = restricted_reason(key) if may_name_pool else _restricted(key)
+    problem = restricted or (None if _is_key(key) else f"{key!r} is not a label key")
     if problem:
         entry.refuse("key", problem)
         return None

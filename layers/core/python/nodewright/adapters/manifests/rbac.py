@@ -24,6 +24,7 @@ _SNAPSHOT: Final[tuple[Manifest, ...]] = (
     {"apiGroups": [""], "resources": ["persistentvolumeclaims", "persistentvolumes"], "verbs": list(_READ)},
     {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses", "csinodes"], "verbs": list(_READ)},
     {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
+    {"apiGroups": ["karpenter.sh"], "resources": ["nodeoverlays"], "verbs": list(_READ)},
     *_CONFIGURATION,
 )
 _EVENTS: Final[Manifest] = {

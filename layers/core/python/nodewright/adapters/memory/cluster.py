@@ -12,6 +12,7 @@ from nodewright.application.retirement_ports import Eviction
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import Node
+from nodewright.domain.overlays import NodeOverlay
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget, blocking
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
@@ -49,6 +50,7 @@ class InMemoryCluster:
     node_classes: dict[str, NodeClass] = field(default_factory=dict)
     daemon_sets: tuple[DaemonSet, ...] = ()
     warnings: tuple[ManifestWarning, ...] = ()
+    overlays: tuple[NodeOverlay, ...] = ()
     storage: Storage = NO_STORAGE
     namespaces: Namespaces | None = field(default_factory=dict)
     events: list[RecordedEvent] = field(default_factory=list)
@@ -97,6 +99,7 @@ class InMemoryCluster:
             node_classes=tuple(self.node_classes[name] for name in sorted(self.node_classes)),
             daemon_sets=self.daemon_sets,
             warnings=self.warnings,
+            overlays=self.overlays,
             storage=self.storage,
             namespaces=self.namespaces,
         )

@@ -124,7 +124,11 @@ class InMemoryFleet:
 
     def _cheapest_first(self, request: FleetRequest) -> list[FleetOverride]:
         overrides = [override for template in request.templates for override in template.overrides]
-        return sorted(overrides, key=lambda override: self.prices.get(_key(override, request), 0))
+        return sorted(overrides, key=lambda override: self._price(override, request))
+
+    def _price(self, override: FleetOverride, request: FleetRequest) -> int:
+        """By which it is chosen."""
+        return self.prices.get(_key(override, request), 0) if override.price is None else override.price
 
     def _start(self, override: FleetOverride, request: FleetRequest, count: int) -> Iterator[Instance]:
         key = _key(override, request)

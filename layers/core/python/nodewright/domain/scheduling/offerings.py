@@ -87,7 +87,8 @@ def _shelf(options: PoolOptions) -> Shelf:
         types=types,
         offerings=offerings,
         type_of=type_of,
-        prices=np.array([offering.price for offering in offerings], dtype=np.int64),
+        # What costs nothing (a node overlay's -100%) has no price per pod; the least there is comes to the same.
+        prices=np.array([max(1, offering.price) for offering in offerings], dtype=np.int64),
         available=np.array([offering.available for offering in offerings], dtype=np.bool_),
         capacity_types=np.array([offering.capacity_type for offering in offerings], dtype=np.str_),
         columns=Columns(len(rows), lambda key: _column(key, types, offerings, type_of)),
