@@ -75,7 +75,7 @@ class _Page:
         else:
             line.append("No node to launch", style="bold green")
         if placed:
-            line.append(f"; {_count(placed, 'pod')} fit on nodes that are there")
+            line.append(f"; {_count(placed, 'pod')} {_fit(placed)} on nodes that are there")
         if plan.unschedulable:
             line.append(f"; {_count(len(plan.unschedulable), 'pod')} can't be placed", style="bold red")
         if not planned.snapshot.pods:
@@ -196,3 +196,7 @@ _REGION: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _fit(number: int) -> str:
+    return "fits" if number == 1 else "fit"

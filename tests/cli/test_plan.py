@@ -1,0 +1,225 @@
+import io
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from nodewright.cli.app import app
+from nodewright.cli.plan_json import plan_document, plan_json
+from nodewright.cli.plan_table import show_plan
+from nodewright.wiring.planning import catalogue, plan_sources
+from tests.scenarios.scenario import FOLDER, NOW
+
+MANIFESTS = Path(__file__).parent / "manifests"
+SEEDS = Path(__file__).parents[2] / "sandbox" / "seeds"
+REFERENCE = FOLDER / "catalogues/reference.json"
+POOL = """
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {name: default}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
+"""
+CLASS = """
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {a: b}}]
+  securityGroupSelectorTerms: [{tags: {a: b}}]
+"""
+WEB = """
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  template: {spec: {containers: [{name: c, resources: {requests: {cpu: 900m, memory: 256Mi}}}]}}
+"""
+HUGE = """
+kind: Pod
+metadata: {name: huge}
+spec: {containers: [{name: c, resources: {requests: {cpu: 100}}}]}
+"""
+NODE = """
+kind: Node
+metadata: {name: n1, labels: {kubernetes.io/arch: amd64, kubernetes.io/os: linux}}
+status: {capacity: {cpu: 1, memory: 1Gi, pods: 10}}
+"""
+
+
+def run(*arguments: object, standard_input: str = "") -> Result:
+    return CliRunner().invoke(app, ["plan", *map(str, arguments)], standard_input)
+
+
+def on_reference(*documents: str, output: str = "json") -> Result:
+    return run("-f", "-", "--catalogue", REFERENCE, "-o", output, standard_input="---".join(documents))
+
+
+def shown(*documents: str, terminal: bool = False, width: int = 80) -> str:
+    stream = io.StringIO()
+    content = io.BytesIO("---".join(documents).encode())
+    planned = plan_sources(["-"], content, catalogue(REFERENCE, ""), NOW)
+    show_plan(planned, Console(file=stream, force_terminal=terminal, width=width, no_color=True, highlight=False))
+    return stream.getvalue()
+
+
+def test_the_json_is_as_documented() -> None:
+    result = on_reference(POOL, CLASS, WEB, HUGE, NODE)
+    assert (result.exit_code, result.stderr) == (0, "")
+    document = json.loads(result.stdout, parse_float=Decimal)
+    message = document["unschedulable"][0].pop("message")
+    assert document == {
+        "cost": 1,
+        "bound": document["bound"],
+        "currency": "USD/h",
+        "launches": [
+            {
+                "pool": "default",
+                "instanceTypes": ["x.s"],
+                "zones": ["a", "b", "c"],
+                "capacityType": "on-demand",
+                "price": 1,
+                "nodes": [["default/web-1", "default/web-2"]],
+            }
+        ],
+        "nominations": [{"node": "n1", "pods": ["default/web-0"]}],
+        "unschedulable": [{"pod": "default/huge", "reason": "NoInstanceType"}],
+        "warnings": [],
+    }
+    assert "lacks cpu" in message
+    assert 0 < document["bound"] <= 1
+
+
+def test_prices_are_exact_decimals_and_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    offering = {"zone": "a", "capacityType": "on-demand", "price": 0.1}
+    types = [{"name": "x", "capacity": {"cpu": 2, "memory": "4Gi"}, "offerings": [offering]}]
+    path = tmp_path / "catalogue.json"
+    path.write_text(json.dumps({"instanceTypes": types}))
+    first, second = (
+        run("-f", "-", "--catalogue", path, "-o", "json", standard_input=f"{POOL}---{CLASS}---{WEB}") for _ in range(2)
+    )
+    assert '"cost": 0.2,' in first.stdout
+    assert first.stdout == second.stdout
+
+
+def test_warnings_name_object_path_and_fix() -> None:
+    document = json.loads(on_reference(POOL, WEB).stdout)
+    (only,) = document["warnings"]
+    assert (only["object"], only["path"]) == ("NodePool/default", "spec.template.spec.nodeClassRef.name")
+    assert "add its manifest" in only["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-f", "nowhere.yaml"], "nodewright: nowhere.yaml: No such file or directory"),
+        (["-f", "-"], "there is nothing to plan in -: standard input: it is empty"),
+        (["-f", MANIFESTS / "shop/06-web.yaml"], "there is no NodePool or Provisioner"),
+        (["-f", SEEDS / "one", "--region", "mars-north-1"], "no prices of region 'mars-north-1'"),
+        (
+            ["-f", SEEDS / "one", "--catalogue", MANIFESTS / "shop/06-web.yaml"],
+            "missing required field `instanceTypes`",
+        ),
+        (["-f", SEEDS / "one", "-o", "xml"], "'xml' is not one of 'table', 'json'"),
+        ([], "Missing option '--filename' / '-f'"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_sentence_and_exit_code_2(arguments: list[object], told: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert told in " ".join(re.sub("[│╭╮╰╯─]", " ", result.stderr).split())
+    assert "Traceback" not in result.stderr
+
+
+def test_the_table_tells_what_is_launched_where_it_goes_and_what_waits() -> None:
+    text = shown(POOL, CLASS, WEB, HUGE, NODE)
+    lines = text.splitlines()
+    assert lines[0] == (
+        "1 node to launch for 1.00 USD/h, about 730.00 USD a month; 1 pod fits on nodes that are there; "
+        "1 pod can't be placed"
+    )
+    assert lines[1].startswith("No plan for these pods can cost less than ")
+    assert "Launch from pool default" in lines
+    row = next(line for line in lines if "x.s" in line)
+    assert row.split() == ["1", "x.s", "on-demand", "1.00", "a", "b", "c", "2", "web"]
+    assert next(line for line in lines if line.startswith("n1")).split() == ["n1", "1", "web"]
+    (waits,) = [line for line in lines if line.startswith("  1 huge: NoInstanceType: ")]
+    assert waits.endswith("after DaemonSets")
+
+
+def test_nothing_to_do_is_said() -> None:
+    assert shown(POOL, CLASS).strip() == "No node to launch: no pod of the input waits for one"
+
+
+def test_a_terminal_of_80_columns_is_never_overrun_and_nothing_is_cut() -> None:
+    text = shown(POOL, WEB, HUGE, NODE, terminal=True)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "…" not in plain
+    assert "class 'default' is not in the input, so it is planned as AL2023" in " ".join(plain.split())
+
+
+def test_launches_of_one_kind_are_one_row_and_many_workloads_are_counted() -> None:
+    pods = [HUGE.replace("huge", f"w{n}-0").replace("cpu: 100", "cpu: 1900m") for n in range(9)]
+    text = shown(POOL, CLASS, *pods)
+    (row,) = [line for line in text.splitlines() if "on-demand" in line]
+    assert row.split()[:2] == ["9", "x.s"]
+    assert "1 w0, 1 w1, 1 w2, 1 w3, 5 of 5 other workloads" in " ".join(shown(POOL, CLASS, *pods, width=200).split())
+
+
+def test_workloads_of_several_namespaces_are_told_apart() -> None:
+    other = WEB.replace("name: web", "name: web, namespace: shop")
+    assert "3 default/web, 3 shop/web" in " ".join(shown(POOL, CLASS, WEB, other, width=200).split())
+
+
+def test_same_reasons_and_warnings_are_said_once() -> None:
+    pods = [HUGE.replace("huge", name) for name in ("huge-0", "huge-1")]
+    pools = [POOL, POOL.replace("name: default}\nspec", "name: second}\nspec")]
+    text = shown(*pools, *pods)
+    assert text.count("lacks cpu") == 2  # once a pool
+    assert "  2 huge: NoInstanceType" in text
+    assert "NodePool/default spec.template" in text
+
+
+@pytest.mark.parametrize(("seed", "nodes"), [("one", 1), ("two", 2)])
+def test_the_seeds_are_planned_whole(seed: str, nodes: int) -> None:
+    document = json.loads(run("-f", SEEDS / seed, "--region", "ap-northeast-2", "-o", "json").stdout)
+    assert document["unschedulable"] == []
+    assert sum(len(launch["nodes"]) for launch in document["launches"]) == nodes
+
+
+def test_manifests_of_another_region_are_told_which_to_choose() -> None:
+    result = run("-f", SEEDS / "one")
+    assert result.exit_code == 0
+    assert "are none of us-east-1" in result.stdout
+    assert "choose another --region" in result.stdout
+
+
+def test_broken_manifests_are_told_and_the_rest_is_planned() -> None:
+    result = run("-f", MANIFESTS / "broken", "-o", "json")
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    placed = {pod for launch in document["launches"] for node in launch["nodes"] for pod in node}
+    assert placed == {"default/healthy", "default/traps", "default/after-a-broken-document"}
+    assert [each["pod"] for each in document["unschedulable"]] == ["default/absurd"]
+    broken = {path.name for path in (MANIFESTS / "broken").iterdir()} - {"good.yaml"}
+    told = {name for name in broken if any(name in each["object"] for each in document["warnings"])}
+    assert told == broken
+
+
+def test_the_document_is_what_is_printed() -> None:
+    planned = plan_sources(["-"], io.BytesIO(f"{POOL}---{CLASS}---{WEB}".encode()), catalogue(REFERENCE, ""), NOW)
+    assert json.loads(plan_json(planned), parse_float=Decimal) == plan_document(planned)
+
+
+def test_help_says_what_is_read_and_what_the_exit_codes_mean() -> None:
+    text = " ".join(run("--help").stdout.split())
+    assert "Exit codes: 0 it is planned" in text
+    assert "us-east-1" in text
