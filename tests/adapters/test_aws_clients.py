@@ -13,14 +13,8 @@ class Timing(Protocol):
     retries: dict[str, object]
 
 
-def test_the_hint_queue_is_asked_once_and_briefly(aws: str) -> None:
-    config = cast("Timing", aws_clients.hint_queue(aws).meta.config)
-    assert (config.connect_timeout, config.read_timeout) == (0.3, 0.3)
-    assert config.retries["total_max_attempts"] == 1
-
-
-@pytest.mark.parametrize("service", ["dynamodb", "ec2", "eks", "iam", "pricing", "ssm"])
-def test_every_other_client_retries_within_bounds(aws: str, service: str) -> None:
+@pytest.mark.parametrize("service", ["dynamodb", "ec2", "eks", "iam", "pricing", "sqs", "ssm"])
+def test_every_client_retries_within_bounds(aws: str, service: str) -> None:
     client = getattr(aws_clients, service)(aws)
     config = cast("Timing", client.meta.config)
     assert client.meta.service_model.service_name == service
@@ -28,3 +22,12 @@ def test_every_other_client_retries_within_bounds(aws: str, service: str) -> Non
     attempts = config.retries["total_max_attempts"]
     assert isinstance(attempts, int)
     assert (config.connect_timeout + config.read_timeout) * attempts < 150
+
+
+def test_messages_are_tried_again_and_still_leave_time_for_the_other_events_of_a_run(aws: str) -> None:
+    """A hint that is given up brings its event back after 40 s, of the 120 that a spot notice has."""
+    config = cast("Timing", aws_clients.sqs(aws).meta.config)
+    attempts = config.retries["total_max_attempts"]
+    assert isinstance(attempts, int)
+    assert attempts > 1
+    assert (config.connect_timeout + config.read_timeout) * attempts < 15

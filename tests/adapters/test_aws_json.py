@@ -124,7 +124,7 @@ def test_a_queues_url_tells_where_other_services_are(queue: str, endpoint: str) 
 
 @pytest.mark.parametrize("region", ["eu-west-1", "us-gov-west-1", "cn-north-1", "eusc-de-east-1"])
 def test_that_is_where_the_sdk_finds_them_too(aws: str, region: str) -> None:  # noqa: ARG001  keys and no endpoint
-    queue = f"{aws_clients.hint_queue(region).meta.endpoint_url}/123456789012/provision.fifo"
+    queue = f"{aws_clients.sqs(region).meta.endpoint_url}/123456789012/provision.fifo"
     assert aws_json.endpoint_beside(queue, "dynamodb") == aws_clients.dynamodb(region).meta.endpoint_url
 
 

@@ -18,7 +18,7 @@ URLS: dict[Duty, str] = {"provision": "https://q/provision.fifo", "reconcile": "
 
 @pytest.fixture
 def client(aws: str) -> "SQSClient":
-    return aws_clients.hint_queue(aws)
+    return aws_clients.sqs(aws)
 
 
 def test_a_hint_is_grouped_by_cluster_and_coalesced_by_second(client: "SQSClient") -> None:

@@ -16,7 +16,7 @@ URL = "https://q/retire"
 
 @pytest.fixture
 def client(aws: str) -> "SQSClient":
-    return aws_clients.work_queue(aws)
+    return aws_clients.sqs(aws)
 
 
 @pytest.mark.parametrize(

@@ -297,9 +297,36 @@ def test_an_event_makes_few_calls(scene: Scene) -> None:
         "InMemoryLedger.claim",
         "InMemoryLedger.mark_unavailable",
         "InMemoryLedger.start_retirements",
-        "RecordedHints.send",
         "InMemoryRetireQueue.send",
+        "RecordedHints.send",
     ]
+
+
+@pytest.mark.parametrize("fails", ["hint", "turn", "cooldown"])
+def test_what_cannot_be_done_makes_the_event_come_again_and_keeps_nothing_else_waiting(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """Of a spot notice's two minutes 40 seconds are gone before its event comes again."""
+    broken, method = {
+        "hint": (scene.world.hints, "send"),
+        "turn": (scene.queue, "send"),
+        "cooldown": (scene.world.ledger, "mark_unavailable"),
+    }[fails]
+    monkeypatch.setattr(broken, method, _time_out)
+    with pytest.raises(UnavailableError, match="timed out"):
+        scene.tell(scene.event(SPOT, scene.before[0], "e-1"))
+    assert scene.reason(scene.before[0]) == "spot-interruption"
+    assert len(scene.queue.waiting) == (fails != "turn")
+    assert len(scene.world.hints.sent) == (fails != "hint")
+    monkeypatch.undo()
+    scene.tell(scene.event(SPOT, scene.before[0], "e-1"))
+    assert len(scene.queue.waiting) >= 1
+    assert len(scene.world.hints.sent) >= 1
+    assert scene.cooling() == {offering(scene.before[0])}
+
+
+def _time_out(*_: object, **__: object) -> None:
+    raise UnavailableError("timed out")
 
 
 def test_a_claim_that_changed_meanwhile_is_read_again(scene: Scene) -> None:

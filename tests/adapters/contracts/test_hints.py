@@ -23,7 +23,7 @@ def queue(request: pytest.FixtureRequest) -> tuple[Hints, Sent]:
         recorded = RecordedHints()
         return recorded, lambda duty: [hint.cluster for hint in recorded.sent if hint.duty == duty]
     sandbox: SandboxAws = request.getfixturevalue("sandbox")
-    sqs = aws_clients.hint_queue(sandbox.region)
+    sqs = aws_clients.sqs(sandbox.region)
     duties: tuple[Duty, Duty] = ("provision", "reconcile")
     urls: dict[Duty, str] = {
         duty: sqs.create_queue(QueueName=f"{duty}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]

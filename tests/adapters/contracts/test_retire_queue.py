@@ -24,7 +24,7 @@ def queue(request: pytest.FixtureRequest) -> tuple[RetireQueue, Received]:
         return recorded, lambda: [RetireMessage(*turn[1:]) for turn in iter(recorded.take, None)]
     region = request.getfixturevalue("aws")
     url = boto3.client("sqs", region_name=region).create_queue(QueueName="retire")["QueueUrl"]
-    client = aws_clients.work_queue(region)
+    client = aws_clients.sqs(region)
 
     def received() -> list[RetireMessage]:
         messages = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])

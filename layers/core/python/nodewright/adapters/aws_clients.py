@@ -49,14 +49,9 @@ def ssm(region: str) -> "SSMClient":
     return boto3.client("ssm", region_name=region, config=_config(connect=2, read=10, attempts=4))
 
 
-def hint_queue(region: str) -> "SQSClient":
-    """For hints: 300 ms, no retry; the API server is waiting, and another hint will get through."""
-    return boto3.client("sqs", region_name=region, config=_config(connect=0.3, read=0.3, attempts=1))
-
-
-def work_queue(region: str) -> "SQSClient":
-    """For messages that a chain of work hangs on: they are to arrive."""
-    return boto3.client("sqs", region_name=region, config=_config(connect=1, read=4, attempts=4))
+def sqs(region: str) -> "SQSClient":
+    """For turns that a chain of work hangs on, and hints that are to arrive: only notify's may get lost (aws_json)."""
+    return boto3.client("sqs", region_name=region, config=_config(connect=1, read=2, attempts=3))
 
 
 def _config(*, connect: float, read: float, attempts: int) -> Config:

@@ -5,9 +5,10 @@ then are provision, for places for their pods, and retire woken. Everything may 
 at least once and in no order, and a message that failed comes back (cases.md 23, 24, 26, 27).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from nodewright.application.errors import NotFoundError, OutsideError, UnavailableError
 from nodewright.application.pool_settings import PoolSettings
@@ -81,10 +82,7 @@ class _Run:
     def go(self) -> Report:
         """Those with an owner first: they are in a hurry."""
         for instance_id in self.told.instance_ids:
-            try:
-                self._one(instance_id)
-            except OutsideError as error:
-                self.trouble.append(error)
+            self._try(partial(self._one, instance_id))
         if self.unknown:
             self._strangers(self.unknown)
         if self.trouble:
@@ -105,11 +103,18 @@ class _Run:
     def _ours(self, cluster: str, claim: NodeClaim) -> None:
         """The offering first: what is planned for the pods must not be bought there again."""
         if self.told.cools_down:
-            self._cool_down(claim)
+            self._try(partial(self._cool_down, claim))
         if self.told.withdraws:
             self._withdraw(cluster, claim)
         elif self.told.retires:
             self._retire(cluster, claim)
+
+    def _try(self, duty: Callable[[], None]) -> None:
+        """What fails makes the event come again, and keeps nothing else of it waiting until then."""
+        try:
+            duty()
+        except OutsideError as error:
+            self.trouble.append(error)
 
     def _retire(self, cluster: str, claim: NodeClaim) -> None:
         lead = self._lead(cluster, claim.pool) if self.told.scheduled else DEFAULT_LEAD

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from nodewright.application.errors import ConflictError, UnavailableError
+from nodewright.application.errors import ConflictError, OutsideError, UnavailableError
 from nodewright.application.ports import Clock, Hints
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue
 from nodewright.domain.claims import NodeClaim
@@ -41,7 +41,9 @@ class RetirementStarts:
         raise UnavailableError(f"claim {claim.id}: somebody else changed it each time")
 
     def wake(self, cluster: str, claim: NodeClaim, cause: str) -> None:
-        """Ask at once for places for its pods, and for its first turn. Doubled by a second call it does no harm.
+        """Ask at once for its first turn, and for places for its pods. Doubled by a second call it does no harm.
+
+        One that can't be asked for doesn't keep the other from being: minutes may be all that is left.
 
         `cause` names what it is done for, an event for instance: one cause is one hint. One that begins later
         than a message can wait is left to reconcile, which finds it when it is due.
@@ -49,8 +51,14 @@ class RetirementStarts:
         retirement, now = claim.retirement, self.clock.now()
         if retirement is None:
             return
-        if retirement.has_begun(now):
-            self.hints.send(cluster, "provision", now, dedup=cause, urgent=True)
+        trouble: OutsideError | None = None
         wait = max(retirement.next_at - now, timedelta())
         if wait <= LONGEST_DELAY:
-            self.queue.send(cluster, claim.id, retirement.epoch, wait)
+            try:
+                self.queue.send(cluster, claim.id, retirement.epoch, wait)
+            except OutsideError as error:
+                trouble = error
+        if retirement.has_begun(now):
+            self.hints.send(cluster, "provision", now, dedup=cause, urgent=True)
+        if trouble is not None:
+            raise trouble

@@ -68,4 +68,4 @@ def retire_function() -> RetireFunction:
 def retire_queue(parts: Base) -> SqsRetireQueue:
     """For every function that starts retirements or sends them on."""
     settings = parts.settings
-    return SqsRetireQueue(aws_clients.work_queue(settings.region), settings.retire_queue_url)
+    return SqsRetireQueue(aws_clients.sqs(settings.region), settings.retire_queue_url)

@@ -37,7 +37,7 @@ def base(function: str) -> Base:
         clock=clock,
         report=lambda message: observer.problem("", "table", message),
     )
-    hints = SqsHints(aws_clients.hint_queue(settings.region), _queues(settings))
+    hints = SqsHints(aws_clients.sqs(settings.region), _queues(settings))
     return Base(settings, telemetry, observer, clock, ledger, hints)
 
 
