@@ -7,7 +7,7 @@ import pytest
 from nodewright.adapters.memory import InMemoryLedger
 from nodewright.application.pod_events import EVENTS_PER_RUN, record_pod_events
 from nodewright.application.ports import ClusterState
-from nodewright.domain.claims import ClaimState, LaunchRecord
+from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.retiring import begin
 from tests.application.disrupting import MINUTE, Scene, web
 from tests.application.world import CLUSTER
@@ -64,16 +64,10 @@ def test_one_that_somebody_changes_at_this_moment_is_left_for_the_next_run() -> 
     ledger = InMemoryLedger()
     here = claim("c", state=ClaimState.INITIALIZED, node_name="n")
     ledger.reserve(CLUSTER, 0, LaunchRecord("l", (), "", NOW, NOW), [here])
-    read = ledger.claims
-
-    def raced(cluster: str) -> object:
-        found = read(cluster)
-        ledger.save_claim(cluster, replace(found[0], zone="b"))
-        return found
-
-    ledger.claims = raced  # type: ignore[method-assign, assignment]
+    known = ledger.claims(CLUSTER)
+    ledger.save_claim(CLUSTER, replace(here, zone="b"))
     state = ClusterState((node("n"),), (), (), (), ())
-    assert record_pod_events(CLUSTER, ledger, state, NOW) == (here,)
+    assert record_pod_events(CLUSTER, ledger, state, known, NOW) == (here,)
     assert ledger.claim(CLUSTER, "c").pods_hash == ""
 
 
@@ -83,5 +77,9 @@ def test_after_a_great_change_the_rest_is_written_by_the_next_run() -> None:
     for start in range(0, len(many), 90):
         ledger.reserve(CLUSTER, start // 90, LaunchRecord(f"l-{start}", (), "", NOW, NOW), many[start : start + 90])
     state = ClusterState(tuple(node(each.node_name) for each in many), (), (), (), ())
-    seen = [sum(bool(c.pods_hash) for c in record_pod_events(CLUSTER, ledger, state, NOW)) for _ in range(2)]
+    seen = [sum(bool(claim.pods_hash) for claim in recorded(ledger, state)) for _ in range(2)]
     assert seen == [EVENTS_PER_RUN, len(many)]
+
+
+def recorded(ledger: InMemoryLedger, state: ClusterState) -> tuple[NodeClaim, ...]:
+    return record_pod_events(CLUSTER, ledger, state, ledger.claims(CLUSTER), NOW)

@@ -11,6 +11,7 @@ from nodewright.application.registering import Registrar, is_initialized, naming
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.nodes import Node
 from nodewright.domain.quantities import Resources
+from nodewright.domain.retiring import begin
 from nodewright.domain.taints import Taint
 from tests.application.world import CLUSTER, NOW, STACK, node_class
 from tests.builders import claim, node, resources, taint
@@ -162,6 +163,19 @@ def test_one_bad_node_stops_no_other(error: Exception) -> None:
     assert f"n-0: {error}; the next run tries again" in yard.observer.problems[0][2]
     yard.cluster.refuses = ""
     assert yard.advance() == 1
+
+
+def test_a_claim_that_changed_since_it_was_read_moves_all_the_same_and_keeps_the_change() -> None:
+    yard = Yard(launched())
+    yard.cluster.add(joined())
+    before = yard.ledger.claims(CLUSTER)
+    leaving = begin(before[0], "spot-interruption", NOW)
+    assert leaving is not None
+    yard.ledger.start_retirements(CLUSTER, [leaving], None)
+    registrar = Registrar(yard.ledger, yard.fleet, yard.observer)
+    assert registrar.advance(CLUSTER, yard.cluster, before, yard.cluster.read().nodes) == 1
+    (after,) = yard.ledger.claims(CLUSTER)
+    assert (after.state, after.retirement is not None) == (ClaimState.INITIALIZED, True)
 
 
 def test_an_instance_ec2_does_not_show_yet_is_named_by_the_next_run() -> None:

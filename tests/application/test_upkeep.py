@@ -5,6 +5,7 @@ from typing import cast
 
 from nodewright.adapters.memory import RecordedHints
 from nodewright.application.errors import UnavailableError
+from nodewright.application.orphans import Before
 from nodewright.application.ports import Instance, Price
 from nodewright.application.retirement_ports import NodeLedger
 from nodewright.application.retirement_starts import RetirementStarts
@@ -36,7 +37,7 @@ class Kept(Yard):
     def keep(self) -> None:
         self.hints = RecordedHints()
         starts = RetirementStarts(cast(NodeLedger, self.ledger), self.hints, self.queue, self.clock)
-        before = self.ledger.claims(CLUSTER)
+        before = Before.read(self.ledger, CLUSTER)
         upkeep = Upkeep(cast(NodeLedger, self.ledger), self.fleet, starts, self.observer)
         upkeep.keep(CLUSTER, self.cluster, before, self.cluster.read().nodes, self.clock.now())
 

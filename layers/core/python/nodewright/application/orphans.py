@@ -8,9 +8,10 @@ one that nobody uses is ended.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from nodewright.application.errors import ConflictError, NotFoundError
-from nodewright.application.ports import Fleet, Instance, Observer
+from nodewright.application.ports import Fleet, Instance, Ledger, Observer
 from nodewright.application.reservations import LAUNCH_TAG, LAUNCH_TIMEOUT
 from nodewright.application.retirement_ports import NodeLedger
 from nodewright.application.retirement_starts import RetirementStarts
@@ -27,6 +28,21 @@ CLASS_TAG = "karpenter.k8s.aws/ec2nodeclass"
 _ENDING = frozenset({"shutting-down", "terminated"})
 
 
+class Before(NamedTuple):
+    """What the table said before anything else was looked at.
+
+    The launches first: one that is settled in between is then among them, or its instances are the claims'.
+    """
+
+    launches: tuple[LaunchRecord, ...]
+    claims: tuple[NodeClaim, ...]
+
+    @classmethod
+    def read(cls, ledger: Ledger, cluster: str) -> "Before":
+        """Now."""
+        return cls(ledger.launches(cluster), ledger.claims(cluster))
+
+
 @dataclass(frozen=True, slots=True)
 class Orphans:
     """Looks for them; reconcile asks at each run."""
@@ -36,10 +52,9 @@ class Orphans:
     starts: RetirementStarts
     observer: Observer
 
-    def follow(self, cluster: str, nodes: Sequence[Node], now: datetime) -> int:
-        """Adopt, end and retire; returns how many. Claims are read before instances: what settles between is young."""
-        claims = self.ledger.claims(cluster)
-        live = {launch.id for launch in self.ledger.launches(cluster)}
+    def follow(self, cluster: str, before: Before, nodes: Sequence[Node], now: datetime) -> int:
+        """Adopt, end and retire; returns how many."""
+        claims, live = before.claims, {launch.id for launch in before.launches}
         instances = self.fleet.ours(cluster)
         by_instance = {node.instance_id: node for node in nodes if node.instance_id}
         unclaimed = list(_unclaimed(instances, claims, live, now))

@@ -15,12 +15,14 @@ from nodewright.domain.pods import Pod
 EVENTS_PER_RUN = 500
 
 
-def record_pod_events(cluster: str, ledger: Ledger, state: ClusterState, now: datetime) -> tuple[NodeClaim, ...]:
-    """All claims, as they are stored afterwards.
+def record_pod_events(
+    cluster: str, ledger: Ledger, state: ClusterState, known: Iterable[NodeClaim], now: datetime
+) -> tuple[NodeClaim, ...]:
+    """All claims, as they are stored afterwards; `known`: as they were read lately.
 
     The first look at a node after it was initialized counts as an event: it is from then on that it may be empty.
     """
-    claims = {claim.id: claim for claim in ledger.claims(cluster)}
+    claims = {claim.id: claim for claim in known}
     for changed in islice(_changed(claims.values(), state, now), EVENTS_PER_RUN):
         try:
             claims[changed.id] = ledger.save_claim(cluster, changed)

@@ -4,6 +4,7 @@ Finishes launches whose owner died, takes joined nodes forward, sends retirement
 that wait.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,6 +12,7 @@ from nodewright.application.disruption_due import ask_disrupt
 from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
 from nodewright.application.node_deletions import NodeDeletions
+from nodewright.application.orphans import Before
 from nodewright.application.pod_events import record_pod_events
 from nodewright.application.pool_options import MarketReader
 from nodewright.application.ports import Clock, ClusterState, Hints, Ledger, Observer
@@ -21,7 +23,7 @@ from nodewright.application.registering import Registrar, naming
 from nodewright.application.retirement_ports import RetireQueue, RetiringCluster, RetiringClusters
 from nodewright.application.setting_aside import SettingAside
 from nodewright.application.upkeep import Upkeep
-from nodewright.domain.claims import ClaimState, NodeClaim, is_leaving
+from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod
 from nodewright.domain.rooms import STARTUP_PATIENCE, displaced_pods, pending_pods
@@ -76,17 +78,18 @@ class Reconcile:
     def _reconcile(self, connected: ConnectedCluster, cluster: RetiringCluster) -> Report:
         """What needs neither cluster nor EC2 comes first, then nodes that joined: EC2 may be throttled."""
         name, taken = connected.name, self.clock.now()
-        before = self.ledger.claims(name)
-        redriven = redrive(self.queue, name, before, taken)
+        before = Before.read(self.ledger, name)
+        redriven = redrive(self.queue, name, before.claims, taken)
         state = self._read(connected, cluster)
-        moved = self.registrar.advance(name, cluster, self.ledger.claims(name), state.nodes, naming(state.node_classes))
-        deleted = self.deletions.follow(name, before, state.nodes, taken)
-        finished = self._finish(connected, state, taken)
+        moved = self.registrar.advance(name, cluster, before.claims, state.nodes, naming(state.node_classes))
+        deleted = self.deletions.follow(name, before.claims, state.nodes, taken)
+        finished = self._finish(connected, state, before.launches, taken)
         self.upkeep.keep(name, cluster, before, state.nodes, taken)
-        recount(name, self.ledger, self.observer)
-        SettingAside(connected, self.ledger, cluster, self.observer).follow(state, before, taken)
-        missed = self._wake_provision(connected, state, taken)
-        ask_disrupt(name, self.ledger, self.hints, state, record_pod_events(name, self.ledger, state, taken), taken)
+        SettingAside(connected, self.ledger, cluster, self.observer).follow(state, before.claims, taken)
+        claims = recount(name, self.ledger, self.observer)
+        missed = self._wake_provision(connected, state, claims, taken)
+        claims = record_pod_events(name, self.ledger, state, claims, taken)
+        ask_disrupt(name, self.ledger, self.hints, state, claims, taken)
         self.ledger.set_last_run(name, "reconcile", taken)
         return Report("reconciled", finished, moved, missed, redriven, deleted)
 
@@ -97,16 +100,19 @@ class Reconcile:
             self.ledger.mark_unreachable(connected.name, None)
         return state
 
-    def _finish(self, connected: ConnectedCluster, state: ClusterState, now: datetime) -> int:
+    def _finish(
+        self, connected: ConnectedCluster, state: ClusterState, launches: Sequence[LaunchRecord], now: datetime
+    ) -> int:
         """Only when there is something to finish is the market read: it is the dearest part of a run."""
-        if not any(record.lease_until <= now for record in self.ledger.launches(connected.name)):
+        if not any(record.lease_until <= now for record in launches):
             return 0
         market = self.market.read(connected, state, now)
         return self.launcher.finish(connected.name, market.lookup)
 
-    def _wake_provision(self, connected: ConnectedCluster, state: ClusterState, now: datetime) -> int:
+    def _wake_provision(
+        self, connected: ConnectedCluster, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
+    ) -> int:
         """One hint when pods wait, or have to leave, that no node on its way was bought for."""
-        claims = self.ledger.claims(connected.name)
         bought_for = {pod for claim in claims if _is_coming(claim, now) for pod in claim.nominated_pods}
         names = {node.name for node in state.nodes}
         waiting = (

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from nodewright.application.errors import OutsideError
 from nodewright.application.marking import Marker
-from nodewright.application.orphans import Orphans
+from nodewright.application.orphans import Before, Orphans
 from nodewright.application.overdue import Overdue
 from nodewright.application.ports import Fleet, Observer
 from nodewright.application.retirement_ports import NodeLedger, RetiringCluster
 from nodewright.application.retirement_starts import RetirementStarts
-from nodewright.domain.claims import NodeClaim
 from nodewright.domain.nodes import Node
+from nodewright.domain.retirement import DISRUPTED
 from nodewright.domain.stale_taints import may_be_at_work, stale_marks
 
 
@@ -25,20 +25,19 @@ class Upkeep:
     starts: RetirementStarts
     observer: Observer
 
-    def keep(
-        self, name: str, cluster: RetiringCluster, before: Sequence[NodeClaim], nodes: Sequence[Node], now: datetime
-    ) -> None:
-        """`before`: claims read before the nodes, so that one that registers meanwhile doesn't look overdue."""
+    def keep(self, name: str, cluster: RetiringCluster, before: Before, nodes: Sequence[Node], now: datetime) -> None:
+        """What was read before the nodes, so that one that registers meanwhile doesn't look overdue."""
         orphans = Orphans(self.ledger, self.fleet, self.starts, self.observer)
-        self._try(name, "overdue", lambda: Overdue(self.starts, self.observer).follow(name, before, nodes, now))
-        self._try(name, "orphans", lambda: orphans.follow(name, nodes, now))
+        self._try(name, "overdue", lambda: Overdue(self.starts, self.observer).follow(name, before.claims, nodes, now))
+        self._try(name, "orphans", lambda: orphans.follow(name, before, nodes, now))
         self._try(name, "stale-taints", lambda: self._unmark(name, cluster, nodes, now))
 
     def _unmark(self, name: str, cluster: RetiringCluster, nodes: Sequence[Node], now: datetime) -> int:
-        """Marks whose run died before it started their retirement."""
-        if may_be_at_work(self.ledger.last_run(name, "disrupt"), now):
+        """Marks whose run died before it started their retirement. Claims are read after the nodes: see Marker."""
+        marked = [node for node in nodes if DISRUPTED in node.taints]
+        if not marked or may_be_at_work(self.ledger.last_run(name, "disrupt"), now):
             return 0
-        stale = stale_marks(nodes, self.ledger.claims(name))
+        stale = stale_marks(marked, self.ledger.claims(name))
         for node, claim in stale:
             Marker(name, self.ledger, cluster).unmark(node.name, claim)
         return len(stale)
