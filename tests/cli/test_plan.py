@@ -124,7 +124,7 @@ def test_warnings_name_object_path_and_fix() -> None:
         (["-f", MANIFESTS / "shop/06-web.yaml"], "there is no NodePool or Provisioner"),
         (["-f", SEEDS / "one", "--region", "mars-north-1"], "no prices of region 'mars-north-1'"),
         (
-            ["-f", SEEDS / "one", "--catalogue", MANIFESTS / "shop/06-web.yaml"],
+            ["-f", SEEDS / "one", "--catalogue", MANIFESTS / "shop/values.yaml"],
             "missing required field `instanceTypes`",
         ),
         (["-f", SEEDS / "one", "-o", "xml"], "'xml' is not one of 'table', 'json'"),
