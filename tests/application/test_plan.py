@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pytest
 
@@ -12,6 +13,7 @@ from nodewright.domain.claims import NodeClaim
 from nodewright.domain.limits import Limits
 from nodewright.domain.nodeclasses import NodeClass, SelectorTerm
 from nodewright.domain.nodes import Node
+from nodewright.domain.overlays import NodeOverlay, PriceChange
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.pools import NodePool
@@ -48,9 +50,10 @@ def planned(
     classes: Sequence[NodeClass] = (CLASS,),
     nodes: Sequence[Node] = (),
     claims: Sequence[NodeClaim] = (),
+    overlays: Sequence[NodeOverlay] = (),
     sold: Sold = Sold(),
 ) -> Planned:
-    state = ClusterState(tuple(nodes), tuple(pods), tuple(pools), tuple(classes), ())
+    state = ClusterState(tuple(nodes), tuple(pods), tuple(pools), tuple(classes), (), overlays=tuple(overlays))
     resolver = NodeClassResolver(AssumedNetworks(sold.zones), AssumedImages(), AssumedProfiles(), "assumed")
     return PlanManifests(sold, resolver)(state, claims, "", NOW)
 
@@ -62,6 +65,17 @@ def told(of: Planned) -> list[str]:
 def test_pods_are_planned_with_what_the_catalogue_sells() -> None:
     plan = planned(builders.pod()).plan
     assert [launch.instance_types[0] for launch in plan.launches] == ["x.s"]
+
+
+def test_prices_are_those_of_node_overlays() -> None:
+    large = builders.requirements(("node.kubernetes.io/instance-type", "In", "x.l"))
+    unused = builders.requirements(("node.kubernetes.io/instance-type", "In", "y.l"))
+    free = PriceChange(Fraction(0))
+    outcome = planned(
+        builders.pod(), overlays=[NodeOverlay("o", large, price=free), NodeOverlay("lost", unused, price=free)]
+    )
+    assert [(launch.instance_types, launch.price) for launch in outcome.plan.launches] == [(("x.l",), 0)]
+    assert any(each.startswith("NodeOverlay/lost spec.requirements: ") for each in told(outcome))
 
 
 def test_types_without_an_image_are_not_bought() -> None:

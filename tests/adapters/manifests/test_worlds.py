@@ -56,6 +56,16 @@ def test_objects_of_all_kinds_are_read_in_any_order_and_out_of_lists() -> None:
     assert world.names_pools
 
 
+def test_node_overlays_are_read_and_one_that_can_not_be_is_told_of() -> None:
+    overlays = [
+        of("NodeOverlay", name, apiVersion="karpenter.sh/v1alpha1", spec={"requirements": [], "price": price})
+        for name, price in (("sound", "1"), ("broken", "free"))
+    ]
+    world = read_world([*overlays, POOL])
+    assert [each.name for each in world.state.overlays] == ["sound"]
+    assert any(each.startswith("NodeOverlay/broken|spec.price|") for each in told(world))
+
+
 def test_kinds_that_do_not_matter_are_passed_over_in_silence() -> None:
     service, own = of("Service", "s", apiVersion="v1"), of("NodePool", "x", apiVersion="eks.example.com/v1")
     world = read_world([service, own, of("Job", "j", apiVersion="batch.example.com/v1")])

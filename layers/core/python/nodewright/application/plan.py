@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from nodewright.application.errors import RefusedError
 from nodewright.application.limits import limits_of
 from nodewright.application.node_class_resolution import NodeClassResolver, ResolvedNodeClass, UnusableNodeClassError
+from nodewright.application.overlaying import overlaid
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain import nodes
@@ -78,11 +79,13 @@ class PlanManifests:
         """Plan; `kubernetes` is the version as in `1.37`, empty where nothing says it."""
         cluster = _cluster(kubernetes)
         types, warnings = self._types(state, cluster)
-        snapshot = snapshot_of(cluster, state, claims, tuple(_options(state, claims, types, cluster)), now)
+        options, overlay_warnings = overlaid(tuple(_options(state, claims, types, cluster)), state.overlays)
+        snapshot = snapshot_of(cluster, state, claims, options, now)
         plan = solve(snapshot, budget)
         told = (
             *state.warnings,
             *warnings,
+            *overlay_warnings,
             *_left_alone(state, cluster),
             *_elsewhere(state, self.catalogue),
             *self.catalogue.remark(plan),

@@ -16,6 +16,7 @@ _GROUPS: Final = {
     "Provisioner": "karpenter.sh",
     "NodeClaim": "karpenter.sh",
     "Machine": "karpenter.sh",
+    "NodeOverlay": "karpenter.sh",
     "EC2NodeClass": "karpenter.k8s.aws",
     "AWSNodeTemplate": "karpenter.k8s.aws",
     "Job": "batch",

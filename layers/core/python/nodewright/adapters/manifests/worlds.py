@@ -11,6 +11,7 @@ from nodewright.adapters.manifests.missing_classes import with_classes
 from nodewright.adapters.manifests.namespaces import read_namespaces
 from nodewright.adapters.manifests.node_claims import claims_of_nodes, read_node_claims
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
+from nodewright.adapters.manifests.overlays import read_overlays
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
 from nodewright.adapters.manifests.workloads import WORKLOADS, Grown, LivePods, WorkloadError, controller, grow
@@ -62,6 +63,7 @@ def _state(objects: WorldObjects) -> ClusterState:
     classes = objects.of("EC2NodeClass", "AWSNodeTemplate")
     read = read_configuration(objects.of("NodePool", "Provisioner"), classes)
     configuration = with_classes(read, (key_of(each)[1] for each in classes))
+    overlays, overlay_warnings = read_overlays(objects.of("NodeOverlay"))
     return ClusterState(
         nodes=nodes.items,
         pods=pods.items,
@@ -80,7 +82,9 @@ def _state(objects: WorldObjects) -> ClusterState:
             *namespaces.warnings,
             *storage_warnings,
             *configuration.warnings,
+            *overlay_warnings,
         ),
+        overlays=overlays,
     )
 
 
