@@ -13,9 +13,10 @@ from nodewright.domain.scheduling.admission import Admission, admission
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.improving import pack_all
 from nodewright.domain.scheduling.launch_lists import Load, launch_list
-from nodewright.domain.scheduling.packing import Pattern, pack
-from nodewright.domain.scheduling.problems import Items, Problem, components, items, problem
+from nodewright.domain.scheduling.packing import Pattern
+from nodewright.domain.scheduling.problems import Items, Problem, items, problem
 from nodewright.domain.scheduling.shapes import Shape, Waiting
 from nodewright.domain.scheduling.tiers import Tier, tier, tiers
 from nodewright.domain.snapshot import PoolOptions
@@ -73,6 +74,8 @@ class _Visit:
     """Pods of each shape that went there."""
     things: Items
     problem: Problem
+    proven: int
+    """What everything it was wanted for must cost; 0 where some of that got no node."""
 
     @classmethod
     def to(cls, place: Tier, waiting: Waiting, meter: Meter) -> "_Visit":
@@ -82,10 +85,12 @@ class _Visit:
         things = items(place, waiting.shapes, wanted, admitted)
         whole = problem(place, things, admitted)
         purses = place.remaining.astype(np.float64)
-        patterns = _packed(whole, things.counts(before), purses, meter)
-        launches = tuple(_launches(place, things, admitted, patterns, purses, waiting))
+        packed = pack_all(whole, things.counts(before), purses, meter)
+        launches = tuple(_launches(place, things, admitted, packed.patterns, purses, waiting))
         after = replace(place, remaining=purses.astype(np.int64))
-        return cls(after, launches, admitted.holds_some, before - waiting.left, things, whole)
+        placed = before - waiting.left
+        complete = np.array_equal(things.counts(placed), things.counts(before))
+        return cls(after, launches, admitted.holds_some, placed, things, whole, packed.bound if complete else 0)
 
 
 def _rounds(place: Tier, waiting: Waiting, meter: Meter) -> Iterator[_Visit]:
@@ -96,20 +101,6 @@ def _rounds(place: Tier, waiting: Waiting, meter: Meter) -> Iterator[_Visit]:
         place = visit.place
         if not (visit.launches and place.limited and waiting.left.any()):
             return
-
-
-def _packed(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> list[Pattern]:
-    """Patterns over the tier's rows and all items; what they count is taken from `purses`."""
-    patterns: list[Pattern] = []
-    for group in components(whole.allowed):
-        part = whole.part(group)
-        packing = pack(part, counts[group], purses, meter)
-        purses[:] = packing.remaining
-        for pattern in packing.patterns:
-            content = np.zeros_like(counts)
-            content[group] = pattern.counts
-            patterns.append(Pattern(int(part.offering[pattern.row]), content, pattern.times))
-    return patterns
 
 
 def _launches(
@@ -164,7 +155,7 @@ def _bound(
     return sum(
         relaxed_bound(visit.place.pools, daemon_sets, waiting.shapes, visit.placed)
         if any(flexibility.wishes(market) for market in visit.place.markets)
-        else bound(visit.problem, visit.things.counts(visit.placed))
+        else max(visit.proven, bound(visit.problem, visit.things.counts(visit.placed)))
         for visit in visits
     )
 

@@ -4,7 +4,7 @@ What waits for others comes after them (waiting_order.py), what needs nodes of i
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -23,10 +23,14 @@ from nodewright.domain.scheduling.waiting_order import rank
 def place(scene: Scene, meter: Meter) -> None:
     """Put as many as possible of the scene's pods somewhere."""
     placing = _Placing(scene, meter)
+    scene.look_round()
     placing.keep_nominated()
     for loose in (False, True):
         while placing.round(loose=loose):
             pass
+    # What other rules keep these pods from is no domain either, as long as nobody opens it.
+    while placing.round(loose=True, reaching=False):
+        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,9 @@ class _Placing:
                 return
             wanted = left
 
-    def round(self, *, loose: bool) -> bool:
+    def round(self, *, loose: bool, reaching: bool = True) -> bool:
         """Every kind in its turn; whether any pod found a place."""
-        self._scene.look_round()
+        self._scene.look_round(reaching=reaching)
         placed = False
         for number in self._order:
             while self._scene.waiting[number] and self._meter.spend():
@@ -144,10 +148,17 @@ class _Placing:
 
     def _look(self, number: int, whole: Ints | None, *, loose: bool) -> _Spot | None:
         """The best place for one more pod of a kind; `whole` is what its node has to hold in the end."""
-        scene = self._scene
         ruling = self._ruling(number)
-        if not ruling.localities.any():
-            return None
+        better = self._scene.tallies.steering(self._scene.roles[number])
+        if better is not None and (ruling.localities & better).any():
+            steered = replace(ruling, localities=ruling.localities & better)
+            spot = self._judge(number, steered, whole, loose=loose)
+            if spot is not None:
+                return spot
+        return self._judge(number, ruling, whole, loose=loose) if ruling.localities.any() else None
+
+    def _judge(self, number: int, ruling: Ruling, whole: Ints | None, *, loose: bool) -> _Spot | None:
+        scene = self._scene
         crowds = scene.tallies.crowds(scene.roles[number])
         rooms = np.flatnonzero(self._rooms(number, ruling, whole))
         if len(rooms):

@@ -1,6 +1,6 @@
 """A plan in which some pods are entangled: those first and carefully, the others around them by shape."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,12 +8,14 @@ import numpy as np
 from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch, Nomination
 from nodewright.domain.pods import PodKey
+from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import careful
 from nodewright.domain.scheduling.arrays import Floats
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import Purchase, buy, relaxed_bound
 from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.final_state import planned_labels
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.opened_launches import launches, openings
 from nodewright.domain.scheduling.rooms import Floor, in_order
@@ -21,7 +23,7 @@ from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish
 from nodewright.domain.scheduling.tiers import Tier, tiers
-from nodewright.domain.snapshot import PoolOptions, Snapshot
+from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,17 @@ class Joint:
     scene: Scene
     """As it is in the end, for reasons."""
     tiers: tuple[Tier, ...]
+    surprises: tuple[Room, ...]
+    """New nodes, as they will be, in domains that a spread counts and didn't expect (nodeAffinityPolicy,
+    nodeTaintsPolicy Ignore): the plan has to be made anew, knowing of them."""
 
 
 class JointPlan:
     """The steps of it, in order."""
 
-    def __init__(self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter) -> None:
+    def __init__(
+        self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter, expected: Sequence[Room] = ()
+    ) -> None:
         self._snapshot = snapshot
         self._waiting = waiting
         self._meter = meter
@@ -56,7 +63,7 @@ class JointPlan:
         entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
         self._entangled = entangled
         places = tiers(self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, _choices(tangle, self._pools))
-        self.scene = Scene(tangle, rooms, snapshot.bystanders, places, snapshot.daemon_sets)
+        self.scene = Scene(tangle, rooms, (*snapshot.bystanders, *expected), places, snapshot.daemon_sets)
 
     def run(self) -> "Joint":
         """All of it; pods without rules that got no place still wait."""
@@ -79,7 +86,19 @@ class JointPlan:
                 replace(opened.place, remaining=np.floor(purse).astype(np.int64))
                 for opened, purse in zip(scene.opened, purses, strict=True)
             ),
+            surprises=tuple(self._surprises(purchase.launches)),
         )
+
+    def _surprises(self, bought: Sequence[Launch]) -> Iterator[Room]:
+        if not self.scene.tallies.is_wary:
+            return
+        options = {each.pool.name: each for each in self._pools}
+        for launch in bought:
+            pool = options[launch.pool].pool
+            labels = planned_labels(options[launch.pool], launch)
+            room = Room(f"new {launch.pool}", labels, pool.taints, Resources(), initialized=False)
+            if self.scene.is_surprising(room):
+                yield room
 
     def _hold(self) -> frozenset[PodKey]:
         """Pods that found no room and for which nothing is bought now; they no longer wait."""

@@ -36,6 +36,11 @@ class Localities:
         codes = [self._code(key, room.labels.get(key)) for key in self.keys]
         return self._number((*codes, *(int(_passes(room, each)) for each in self.filters)))
 
+    def known(self, room: Room) -> int | None:
+        """The number of a room's locality, if there is any like it."""
+        codes = [self.values[key].get(room.labels.get(key, ""), -1) if key in room.labels else -1 for key in self.keys]
+        return self._index.get((*codes, *(int(_passes(room, each)) for each in self.filters)))
+
     def of_rows(self, place: Tier) -> Ints:
         """Of every offering of a tier."""
         columns = [self._column(place, key) for key in self.keys]

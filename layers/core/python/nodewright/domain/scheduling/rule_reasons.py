@@ -2,11 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from nodewright.domain.host_ports import conflicts
+from nodewright.domain.scheduling.arrays import Bools
 from nodewright.domain.scheduling.demands import EBS_DRIVER
 from nodewright.domain.scheduling.reasons import Reason, reason
 from nodewright.domain.scheduling.roles import Role
-from nodewright.domain.scheduling.rules import AffinityRule, RepulsionRule, Rule, SpreadRule, selectors
+from nodewright.domain.scheduling.rules import (
+    AffinityRule,
+    RepulsionRule,
+    Rule,
+    SpreadRule,
+    is_host,
+    selectors,
+    topology_keys,
+)
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.shapes import Shape
 from nodewright.domain.scheduling.tiers import Tier, daemon_rows
@@ -17,7 +28,12 @@ def rule_reason(scene: Scene, number: int, tiers: Sequence[Tier], rooms: int) ->
     """The rule that leaves it no node; where none does, what keeps it from each pool."""
     kind = scene.tangle.kinds[number]
     shape = Shape(kind.requests, kind.wish, (), tuple(pod.key for pod in kind.pods))
-    found = [*_volumes(scene, number), *_ports(scene, number, tiers), *_rules(scene, number)]
+    found = [
+        *_volumes(scene, number),
+        *_ports(scene, number, tiers),
+        *_rules(scene, number),
+        *_together(scene, number),
+    ]
     return found[0] if found else reason(shape, tiers, rooms)
 
 
@@ -34,6 +50,37 @@ def _rules(scene: Scene, number: int) -> Iterator[Reason]:
             yield _affinity(rule)
         else:
             yield _repulsion(rule, role)
+
+
+def _together(scene: Scene, number: int) -> Iterator[Reason]:
+    """Rules each of which would let it in somewhere, but all nowhere."""
+    near = scene.within_reach(number)
+    ruling = scene.tallies.ruling(scene.roles[number])
+    if not near.any() or ((ruling.localities & near).any() and (ruling.opens or ruling.only)):
+        return
+    told = [(role, scene.tangle.rules[role.rule]) for role in scene.roles[number]]
+    texts = [f"{_name(rule)} leaves {_left(scene, role, rule, near)}" for role, rule in told]
+    yield Reason(
+        _name(told[0][1]),
+        f"no node keeps all of its rules: {'; '.join(dict.fromkeys(texts))}; relax one, or let a pool offer more",
+    )
+
+
+def _name(rule: Rule) -> str:
+    if isinstance(rule, SpreadRule):
+        return "TopologySpread"
+    return "PodAffinity" if isinstance(rule, AffinityRule) else "PodAntiAffinity"
+
+
+def _left(scene: Scene, role: Role, rule: Rule, near: Bools) -> str:
+    """The domains that one rule leaves it."""
+    key = topology_keys(rule)[0]
+    ruling = scene.tallies.ruling((role,))
+    if is_host(key):
+        return f"no more of the nodes there are by {key}"
+    names = scene.localities.names(key)
+    codes = np.unique(scene.localities.codes(key)[ruling.localities & near])
+    return f"{key} {', '.join(sorted(names[code] for code in codes.tolist() if code >= 0)) or 'nowhere'}"
 
 
 def _spread(scene: Scene, rule: SpreadRule, role: Role) -> Iterator[Reason]:

@@ -14,11 +14,12 @@ from nodewright.domain.scheduling.opened import Need, Opened, Step
 from nodewright.domain.scheduling.ports import Ports
 from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
 from nodewright.domain.scheduling.roles import bound_roles, roles
+from nodewright.domain.scheduling.rules import topology_keys
 from nodewright.domain.scheduling.standing import Standing
 from nodewright.domain.scheduling.tallies import Tallies
 from nodewright.domain.scheduling.terms import NOWHERE
 from nodewright.domain.scheduling.tiers import Tier, daemon_rows
-from nodewright.domain.scheduling.waiting_order import ranks
+from nodewright.domain.scheduling.waiting_order import rank, ranks
 from nodewright.domain.snapshot import Room
 
 
@@ -99,7 +100,7 @@ class Scene:
             mask[opened.locality[holds & self.mask(tier, kind, loose=True)]] = True
         return mask
 
-    def look_round(self) -> None:
+    def look_round(self, *, reaching: bool = True) -> None:
         """Find anew which domains each spread's pods can reach by buying, with what the limits leave."""
         buyable = np.zeros(len(self.localities), dtype=np.bool_)
         sold = [opened.affordable for opened in self.opened]
@@ -109,10 +110,16 @@ class Scene:
         for rule, spread in self.tallies.spreads:
             mask = np.zeros(len(self.localities), dtype=np.bool_)
             for number, kind in enumerate(self.tangle.kinds):
-                if rule in kind.owns:
+                if reaching and rule in kind.owns:
                     mask |= reach.setdefault(number, self._reach(number, sold))
             spread.reach(mask)
         self.tallies.watch(buyable)
+        self._find_homes()
+
+    def is_surprising(self, room: Room) -> bool:
+        """Whether a node of this locality is a domain that some spread didn't expect."""
+        locality = self.localities.known(room)
+        return locality is not None and not bool(self.tallies.openings()[locality])
 
     def settle(self, kind: int, site: int, pod: PodKey) -> None:
         """A pod goes to a room."""
@@ -131,6 +138,17 @@ class Scene:
             for number in np.flatnonzero(self._daemons[tier][:, step.row]).tolist():
                 self.tallies.add(self._daemon_roles[number], locality, site)
         self._note(kind, pod, site, locality)
+
+    def _find_homes(self) -> None:
+        """For spreads that count pods that aren't under them."""
+        homes: dict[str, Ints] = {}
+        for rule, spread in self.tallies.spreads:
+            counted = [number for number, kind in enumerate(self.tangle.kinds) if rule in kind.selected]
+            if any(rule not in self.tangle.kinds[number].owns for number in counted):
+                waiting = [number for number in counted if rank(self.tangle.kinds[number], self.ranks)]
+                key = topology_keys(self.tangle.rules[rule])[0]
+                others = homes.setdefault(key, np.zeros(len(spread.counts), dtype=np.int64))
+                spread.begin_at_home(others, sum(len(self.waiting[number]) for number in waiting))
 
     def _note(self, kind: int, pod: Pod, site: int, locality: int) -> None:
         self.waiting[kind].remove(pod)

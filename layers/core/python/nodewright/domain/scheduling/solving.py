@@ -10,6 +10,7 @@ from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.joint import Joint, JointPlan
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
+from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.rule_reasons import rule_reason
 from nodewright.domain.scheduling.shapes import Shape, Waiting, group
 from nodewright.domain.scheduling.tiers import Tier
@@ -22,15 +23,22 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     Pure: a function of snapshot and budget, byte for byte, in whatever order the snapshot lists things.
     `expired` is the outer guard; a plan it cuts says `truncated`, and what is in it may be launched.
     """
+    return kept(snapshot, proposed(snapshot, budget, expired))
+
+
+def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
+    """The plan before it is verified; it should need no correction."""
     hopeless = group(pod for pod in snapshot.pods if pod.problems)
     sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
-    waiting = Waiting(group(sorted_out.free))
+    free = group(sorted_out.free)
     meter = Meter(budget, expired)
-    plan = _joint if sorted_out.kinds else _apart
-    return plan(snapshot, sorted_out, waiting, meter, tuple(_hopeless(hopeless)))
+    told = tuple(_hopeless(hopeless))
+    if not sorted_out.kinds:
+        return _apart(snapshot, Waiting(free), meter, told)
+    return _joint(snapshot, sorted_out, free, meter, told)
 
 
-def _apart(snapshot: Snapshot, _: Tangle, waiting: Waiting, meter: Meter, hopeless: Sequence[Unschedulable]) -> Plan:
+def _apart(snapshot: Snapshot, waiting: Waiting, meter: Meter, hopeless: Sequence[Unschedulable]) -> Plan:
     """No pod's place matters to another."""
     nominations = rooms.place(snapshot.rooms, waiting)
     held = tuple(_held(_waiting(waiting), snapshot.set_aside))
@@ -48,9 +56,13 @@ def _apart(snapshot: Snapshot, _: Tangle, waiting: Waiting, meter: Meter, hopele
 
 
 def _joint(
-    snapshot: Snapshot, sorted_out: Tangle, waiting: Waiting, meter: Meter, hopeless: Sequence[Unschedulable]
+    snapshot: Snapshot, sorted_out: Tangle, free: Sequence[Shape], meter: Meter, hopeless: Sequence[Unschedulable]
 ) -> Plan:
+    waiting = Waiting(free)
     joint = JointPlan(snapshot, sorted_out, waiting, meter).run()
+    if joint.surprises:
+        waiting = Waiting(free)
+        joint = JointPlan(snapshot, sorted_out, waiting, meter, joint.surprises).run()
     left = _left(waiting, joint.tiers, len(snapshot.rooms), cut=meter.stopped)
     return Plan(
         launches=joint.launches,

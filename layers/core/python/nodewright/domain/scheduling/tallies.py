@@ -57,6 +57,16 @@ class Tallies:
         for role in roles:
             self._of[role.rule].add(role, locality, site)
 
+    def steering(self, roles: Iterable[Role]) -> Bools | None:
+        """Localities where such pods had better go, if it matters."""
+        mask: Bools | None = None
+        for role in roles:
+            spread = self.spread(role.rule)
+            better = None if spread is None else spread.steers(role)
+            if better is not None:
+                mask = better if mask is None else mask & better
+        return mask
+
     def ruling(self, roles: Iterable[Role]) -> Ruling:
         """Where one more pod of these roles may go."""
         place = np.ones(self._size, dtype=np.bool_)
@@ -110,6 +120,7 @@ class SpreadTally:
         self._count = np.zeros(size, dtype=np.int64)
         self._least = np.zeros(size, dtype=np.int64)
         self._owners = np.zeros(size, dtype=np.int64)
+        self._home: tuple[int, int] | None = None
         self.existing = np.zeros(size, dtype=np.bool_)
         self.reachable = np.zeros(size, dtype=np.bool_)
 
@@ -151,8 +162,7 @@ class SpreadTally:
         return (Ruling(self._admitted(role)),)
 
     def _admitted(self, role: Role) -> Bools:
-        after = self._count + int(role.selected) - self._lowest(joins=role.selected and role.counted_on)
-        fine = after <= self._rule.max_skew
+        fine = self._count + int(role.selected) - self._least_elsewhere() <= self._rule.max_skew
         if not role.owner:
             fine |= self._owners == 0
         return np.where(self._domain < 0, not role.owner, fine[self._domain])
@@ -168,15 +178,38 @@ class SpreadTally:
         """How many pods count where a locality is."""
         return np.where(self._domain < 0, 0, self._count[self._domain])
 
-    def _lowest(self, *, joins: bool) -> Ints:
-        """The least count that can be relied on, for each domain that one more may go to."""
+    def begin_at_home(self, others: Ints, needed: int) -> None:
+        """Keep its own pods in one domain, and whom else it counts out of there.
+
+        Where a spread counts pods that aren't under it, they mustn't crowd out its own, in whatever order they
+        come (planning.md, "Zone spread"). `others`: homes of other spreads by domain; `needed`: so many of the
+        others each other domain should have, for so many may come to be counted at home.
+        """
+        known = np.flatnonzero(self.domains)
+        if self._home is None and len(known) > 1:
+            home = known[np.lexsort((known, others[known], self._count[known]))[0]]
+            self._home = (int(home), needed)
+            others[home] += 1
+
+    def steers(self, role: Role) -> Bools | None:
+        """Localities where such a pod had better go."""
+        if self._home is None:
+            return None
+        home, needed = self._home
+        at_home: Bools = self._domain == home
+        if role.owner:
+            return at_home
+        away = (self._domain >= 0) & ~at_home
+        scarce = away & (self._count[self._domain] < needed)
+        return np.where(scarce.any(), scarce, away)
+
+    def _least_elsewhere(self) -> Ints:
+        """For each domain the least count that can be relied on in any other."""
         known = self.domains
         if int(known.sum()) < self._rule.min_domains:
             return np.zeros(len(known), dtype=np.int64)
         least = np.where(known, self._least, _MANY)
-        lowest = np.full(len(known), least.min(initial=_MANY))
-        if joins:
-            for domain in np.flatnonzero(least == lowest).tolist():
-                more = np.delete(least, domain).min(initial=_MANY)
-                lowest[domain] = min(more, least[domain] + 1)
-        return lowest
+        elsewhere = np.full(len(known), least.min())
+        first = int(least.argmin())
+        elsewhere[first] = np.delete(least, first).min(initial=_MANY)
+        return elsewhere

@@ -72,10 +72,10 @@ class _Domains:
         return Ruling(self._everywhere() if self.host else self._codes >= 0)
 
     def same(self, locality: int, site: int) -> Ruling:
-        """In the domain of this node, or in none."""
+        """In the domain of this node."""
         if self.host:
             return Ruling(self._everywhere(), only=frozenset({site}), opens=False)
-        return Ruling((self._codes < 0) | (self._codes == self._codes[locality]))
+        return Ruling(self._codes == self._codes[locality])
 
     @property
     def codes(self) -> Ints:
@@ -168,14 +168,22 @@ class Affinity:
 
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""
-        present = tuple(term.present() for term in self._terms) if role.owner else ()
         if self.anchor is not None:
-            return (*present, *(term.same(*self.anchor) for term in self._terms))
+            return self._with(*self.anchor, owner=role.owner)
         if not role.owner:
             return ()
         if role.selected and self.is_open:
+            present = tuple(term.present() for term in self._terms)
             return present if self.home is None else (*present, Ruling(self.home))
         return tuple(term.some() for term in self._sure)
+
+    def _with(self, locality: int, site: int, *, owner: bool) -> Sequence[Ruling]:
+        """In the same domain of each term; or, without the rule, where none of them has any."""
+        same = tuple(term.same(locality, site) for term in self._terms)
+        if owner or self.single_node:
+            return same
+        absent = np.logical_and.reduce([term.codes < 0 for term in self._terms])
+        return (Ruling(absent | np.logical_and.reduce([each.localities for each in same])),)
 
     def domains(self) -> Ints:
         """Of localities, by the first term; what a group has to agree on."""

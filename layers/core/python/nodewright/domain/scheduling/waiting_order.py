@@ -5,8 +5,8 @@ pod's rank is the highest of the rules it waits for, 0 when it never waits. By i
 rank come to their places, so a rule may count on them, and on pods for which it is the last rule to wait for:
 
 * spread: all selected pods count towards a domain's number, but only those it may count on towards the least.
-  Were pods stuck, then in the domain that has least some it may count on are missing (else nobody was stuck);
-  they have this rule, and it never keeps anybody out of the domain that has least.
+  Were pods stuck, then in the domain that has least, not their own, some it may count on are missing (else
+  nobody was stuck); they have this rule, and it never keeps anybody out of the domain that has least.
 * affinity: some pod it may count on is in the domain; or all selected pods are in one domain and each has
   the rule and selects itself: the first to come may come, and the others then follow.
 
