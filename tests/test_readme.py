@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from infra.options import Options
 from nodewright.cli.app import app
@@ -37,6 +39,15 @@ def test_every_annotation_it_names_is_read_somewhere() -> None:
     named = set(re.findall(r"^\| `(nodewright\.dev/[a-z-]+)", README, re.MULTILINE))
     assert len(named) >= 3
     assert [name for name in sorted(named) if not re.search(rf"\b{name.partition('/')[2]}\b", source)] == []
+
+
+def test_the_plan_it_shows_is_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = re.findall(r"```\n(.+?)```", README, re.DOTALL)
+    command, *shown = next(block for block in blocks if block.startswith("$ nodewright plan")).splitlines()
+    monkeypatch.chdir(ROOT)
+    printed = CliRunner().invoke(app, command.removeprefix("$ nodewright ").split()).stdout.splitlines()
+    assert len(shown) > 4
+    assert [line.rstrip() for line in printed[: len(shown)]] == shown
 
 
 def test_its_context_values_are_those_the_stack_reads() -> None:

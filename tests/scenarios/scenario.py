@@ -1,4 +1,4 @@
-"""A scenario file: a small world of manifests and the right answer. CONTRIBUTING.md says how to write one."""
+"""A scenario file: a small world of manifests and the right answer."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

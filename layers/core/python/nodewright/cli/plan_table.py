@@ -144,7 +144,8 @@ class _Page:
 
     def _entry(self, head: Text, message: str) -> None:
         if self._console.is_terminal:
-            self._console.print(Padding(head, (0, 0, 0, 2)), Padding(Text(message), (0, 0, 0, 6)), sep="")
+            lines = Text(message.replace("; pool ", "\npool "))
+            self._console.print(Padding(head, (0, 0, 0, 2)), Padding(lines, (0, 0, 0, 6)), sep="")
         else:
             self._print(Text.assemble("  ", head, ": ", message))
 
