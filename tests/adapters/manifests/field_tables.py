@@ -84,15 +84,19 @@ class Table:
 
 
 def place(raw: Json, path: str, value: object) -> None:
-    """Set a field; a map is merged into one that is there. `\\.` is a point within a name."""
+    """Set a field, or take it away with None; a map is merged into one that is there.
+
+    `\\.` is a point within a name.
+    """
     *parents, last = [name.replace("\0", ".") for name in path.replace("\\.", "\0").split(".")]
     inside: Json = raw
     for name in parents:
         known = inside.get(name)
         inside[name] = dict(known) if isinstance(known, Mapping) else {}
         inside = inside[name]  # type: ignore[assignment]
-    known = inside.get(last)
-    inside[last] = {**known, **value} if isinstance(known, Mapping) and isinstance(value, Mapping) else value
+    known = inside.pop(last, None) if value is None else inside.get(last)
+    if value is not None:
+        inside[last] = {**known, **value} if isinstance(known, Mapping) and isinstance(value, Mapping) else value
 
 
 def warned(path: str, value: object, message: str, at: str = "") -> Row:
@@ -200,10 +204,7 @@ def pool_rows() -> tuple[Row, ...]:
 
 def kubelet_rows(path: str, kubelet: str) -> tuple[Row, ...]:
     """Kubelet settings, whichever object they stand in."""
-    soft = {
-        "evictionSoft": {"memory.available": "10%"},
-        "evictionSoftGracePeriod": {"memory.available": "1m30s"},
-    }
+    soft, grace = {"memory.available": "10%"}, {"memory.available": "1m30s"}
     return (
         Row(f"{path}.clusterDNS", ["10.0.0.10"], f"{kubelet}.cluster_dns", ("10.0.0.10",)),
         Row(f"{path}.maxPods", 40, f"{kubelet}.max_pods", 40),
@@ -216,8 +217,20 @@ def kubelet_rows(path: str, kubelet: str) -> tuple[Row, ...]:
             {"memory": "1Gi", "pid": "100"},
         ),
         Row(f"{path}.evictionHard", {"nodefs.available": "5%"}, f"{kubelet}.eviction_hard", {"nodefs.available": "5%"}),
-        Row(path, soft, f"{kubelet}.eviction_soft", soft["evictionSoft"]),
-        Row(path, soft, f"{kubelet}.eviction_soft_grace_period", soft["evictionSoftGracePeriod"]),
+        Row(
+            f"{path}.evictionSoft",
+            soft,
+            f"{kubelet}.eviction_soft",
+            soft,
+            beside={f"{path}.evictionSoftGracePeriod": grace},
+        ),
+        Row(
+            f"{path}.evictionSoftGracePeriod",
+            grace,
+            f"{kubelet}.eviction_soft_grace_period",
+            grace,
+            beside={f"{path}.evictionSoft": soft},
+        ),
         Row(f"{path}.evictionMaxPodGracePeriod", 60, f"{kubelet}.eviction_max_pod_grace_period", 60),
         Row(f"{path}.imageGCHighThresholdPercent", 80, f"{kubelet}.image_gc_high_threshold_percent", 80),
         Row(f"{path}.imageGCLowThresholdPercent", 70, f"{kubelet}.image_gc_low_threshold_percent", 70),
@@ -303,6 +316,7 @@ def image_rows() -> tuple[Row, ...]:
 def class_rows() -> tuple[Row, ...]:
     """EC2NodeClass of v1 and v1beta1."""
     subnets, groups, cls = "spec.subnetSelectorTerms", "spec.securityGroupSelectorTerms", "node_class"
+    profile = "spec.instanceProfile"
     return (
         Row(f"{subnets}[].id", [{"id": "subnet-1"}], f"{cls}.subnet_terms", (SelectorTerm(id="subnet-1"),)),
         Row(f"{subnets}[].tags", [{"tags": {"b": "*"}}], f"{cls}.subnet_terms", (SelectorTerm(tags={"b": "*"}),)),
@@ -313,9 +327,11 @@ def class_rows() -> tuple[Row, ...]:
         ),
         Row(f"{groups}[].name", [{"name": "nodes"}], f"{cls}.security_group_terms", (SelectorTerm(name="nodes"),)),
         Row("spec.role", "other", f"{cls}.role", "other"),
+        Row(profile, "nodes", f"{cls}.instance_profile", "nodes", beside={"spec.role": None}),
+        Row(profile, "nodes", status="refused", message="exclude each other", beside={"spec.role": "other"}),
         Row("spec.associatePublicIPAddress", False, f"{cls}.associate_public_ip", False),
         Row("spec.instanceStorePolicy", "RAID0", f"{cls}.instance_store_raid0", True),
-        *launch_rows(),
+        *(row for row in launch_rows() if row.path != profile),
     )
 
 
@@ -435,6 +451,13 @@ def v1alpha5_pool() -> Table:
         Row("spec.providerRef.name", "other", "pool.node_class", "other"),
         implied("spec.providerRef.kind", "AWSNodeTemplate"),
         implied("spec.providerRef.apiVersion", "karpenter.k8s.aws/v1alpha1"),
+        Row(
+            "spec.provider",
+            selectors,
+            "node_class.subnet_terms",
+            (SelectorTerm(tags={"a": "b"}),),
+            beside={"spec.providerRef": None},
+        ),
         refused("spec.provider", selectors, "exclude each other"),
         Row("spec.consolidation.enabled", True, "pool.consolidation_policy", "WhenEmptyOrUnderutilized"),
         Row("spec.ttlSecondsAfterEmpty", 30, "pool.consolidate_after", timedelta(seconds=30)),
@@ -446,10 +469,8 @@ def v1alpha5_pool() -> Table:
 
 def v1_class() -> Table:
     """EC2NodeClass."""
-    profile = "spec.instanceProfile"
     rows = (
-        *(row for row in class_rows() if row.path != profile),
-        refused(profile, "nodes", "role and instanceProfile exclude each other"),
+        *class_rows(),
         *image_rows(),
         *unused_class_rows(),
         *kubelet_rows("spec.kubelet", "node_class.kubelet"),
@@ -460,7 +481,7 @@ def v1_class() -> Table:
 def v1beta1_class() -> Table:
     """EC2NodeClass, its images named by family."""
     rows = (
-        *(row for row in class_rows() if row.path != "spec.role"),
+        *class_rows(),
         *(
             Row("spec.amiFamily", family, "node_class.ami_terms", (SelectorTerm(alias=f"{alias}@latest"),))
             for family, alias in (("AL2", "al2"), ("Bottlerocket", "bottlerocket"))

@@ -1,5 +1,4 @@
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any
 
 import pytest
@@ -18,7 +17,9 @@ def with_status(*statuses: str) -> list[tuple[Table, Row]]:
 def value_of(reading: Reading, attribute: str) -> object:
     """`pool.requirements[key]`, `node_class.kubelet.max_pods`; the key may have points in it."""
     path, _, key = attribute.removesuffix("]").partition("[")
-    found: object = reduce(getattr, path.split("."), reading)
+    found: object = reading
+    for name in path.split("."):
+        found = getattr(found, name, None)
     return found.get(key) if key and isinstance(found, Mapping) else found
 
 
