@@ -4,11 +4,12 @@ from datetime import timedelta
 import pytest
 
 from nodewright.adapters.dynamodb.catalogue import CHUNK_BYTES
-from nodewright.application.errors import NotFoundError
+from nodewright.application.errors import NotFoundError, UnavailableError
 from nodewright.application.ports import Price
 from nodewright.domain.instance_facts import InstanceFacts
 from tests.adapters.builders import NOW
 from tests.adapters.dynamodb.conftest import Store
+from tests.adapters.tables import TABLE
 
 FACTS = InstanceFacts("m5.large", "amd64", 2, 8192)
 
@@ -72,6 +73,24 @@ def test_a_warm_container_reads_a_generation_once(store: Store) -> None:
     assert len(reads) == 1, "the heads, no chunks"
     store.ledger().put_catalogue_part("types", (), NOW + timedelta(hours=1))
     assert ledger.catalogue().facts == ()
+
+
+def test_a_cold_container_reads_all_parts_at_once(store: Store) -> None:
+    fill(store)
+    store.ledger().put_catalogue_part("images", {"al2023": "ami-1"}, NOW)
+    reads: list[str] = []
+    store.on_call("BatchGetItem", lambda: reads.append("read"))
+    assert store.ledger().catalogue().images == {"al2023": "ami-1"}
+    assert len(reads) == 2, "heads, and all chunks"
+
+
+def test_a_part_whose_chunks_were_cleared_away_meanwhile_is_read_again_later(store: Store) -> None:
+    fill(store)
+    (key,) = chunk_keys(store)
+    pk, sk = key.split(" / ")
+    store.client.delete_item(TableName=TABLE, Key={"pk": {"S": pk}, "sk": {"S": sk}})
+    with pytest.raises(UnavailableError, match="part types was replaced while it was read"):
+        store.ledger().catalogue()
 
 
 def test_content_that_another_release_wrote_is_as_good_as_none(store: Store) -> None:

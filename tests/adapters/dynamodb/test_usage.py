@@ -9,10 +9,11 @@ from botocore.exceptions import ClientError
 from nodewright.adapters.dynamodb.items import UnreadableItemError
 from nodewright.adapters.dynamodb.table import COLLISIONS
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
+from nodewright.application.limits import LimitReachedError
 from nodewright.domain.claims import ClaimState
 from nodewright.domain.limits import LAUNCHES, Limits
 from nodewright.domain.quantities import Resources
-from nodewright.domain.usage import node_usage, usage_of
+from nodewright.domain.usage import WHOLE_CLUSTER, node_usage, usage_of
 from tests.adapters.builders import claims, launch
 from tests.adapters.dynamodb.conftest import Store
 from tests.adapters.dynamodb.test_claims import DiedError, launched
@@ -141,3 +142,26 @@ def test_an_hour_far_ahead_does_not_hold_launches_up_until_then(store: Store) ->
     store.put({**store.item("CLUSTER#prod", "PLAN"), "hour": {"N": "9999999"}, "launches": {"N": "9999"}})
     store.ledger().reserve("prod", 1, launch("l2"), claims("l2", 1), FEW)
     assert store.item("CLUSTER#prod", "PLAN")["launches"] == {"N": "1"}
+
+
+def test_who_read_the_epoch_knows_how_many_launches_the_hour_had(store: Store) -> None:
+    ledger = store.ledger()
+    epoch = ledger.epoch("prod")
+    reads: list[str] = []
+    store.on_call("GetItem", lambda: reads.append("read"))
+    limits = {WHOLE_CLUSTER: Limits({LAUNCHES: 2})}
+    ledger.reserve("prod", epoch, launch("l1"), claims("l1", 1), limits)
+    assert reads == []
+    ledger.reserve("prod", epoch + 1, launch("l2"), claims("l2", 1), limits)
+    with pytest.raises(LimitReachedError):
+        ledger.reserve("prod", epoch + 2, launch("l3"), claims("l3", 1), limits)
+
+
+def test_who_read_an_epoch_that_is_past_reserves_nothing_and_hears_of_the_other_planner(store: Store) -> None:
+    late = store.ledger()
+    epoch = late.epoch("prod")
+    limits = {WHOLE_CLUSTER: Limits({LAUNCHES: 2})}
+    store.ledger().reserve("prod", epoch, launch("l1"), claims("l1", 1), limits)
+    with pytest.raises(ConflictError):
+        late.reserve("prod", epoch, launch("l2"), claims("l2", 1), limits)
+    assert [claim.launch_id for claim in late.claims("prod")] == ["l1"]

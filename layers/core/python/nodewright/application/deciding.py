@@ -39,9 +39,7 @@ def record(decided: Decided, cluster: str, ledger: Ledger, kubernetes: Cluster, 
     details = _details(decided)
     digest = hashlib.sha256(msgspec.json.encode(details, order="sorted")).hexdigest()[:16]
     try:
-        last = ledger.decisions(cluster, 1)
-        repeated = bool(last) and last[0].id == digest and not decided.plan.launches
-        if repeated or not _worth_telling(decided):
+        if not _worth_telling(decided) or (not decided.plan.launches and _is_last(digest, cluster, ledger)):
             return
         ledger.record_decision(
             cluster, DecisionRecord(digest, decided.snapshot.now, "provision", summary(decided.plan), details)
@@ -49,6 +47,10 @@ def record(decided: Decided, cluster: str, ledger: Ledger, kubernetes: Cluster, 
         _tell_pods(decided, kubernetes)
     except OutsideError as error:
         observer.problem(cluster, "decision", str(error))
+
+
+def _is_last(digest: str, cluster: str, ledger: Ledger) -> bool:
+    return any(decision.id == digest for decision in ledger.decisions(cluster, 1))
 
 
 def summary(plan: Plan) -> str:

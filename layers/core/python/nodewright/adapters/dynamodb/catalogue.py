@@ -64,7 +64,7 @@ class Catalogue(Section):
         missing = [part for part in NEEDED if part not in heads]
         if missing:
             raise NotFoundError(f"the catalogue of {self._region} lacks {', '.join(missing)}: {REFRESH}")
-        content = {part: self._content(part, read_text(head, "generation"), head) for part, head in heads.items()}
+        content = self._contents(heads)
         ages = {part: read_moment(head, "taken") for part, head in heads.items()}
         return _together(content, ages)
 
@@ -85,18 +85,21 @@ class Catalogue(Section):
         items = {read_text(i, "part"): i for i in self._table.get_many([self._head_key(part) for part in PARTS])}
         return {part: items[part] for part in PARTS if part in items}
 
-    def _content(self, part: str, generation: str, head: Item) -> object:
-        """A part, decoded once for each generation this container sees."""
-        known = self._decoded.get(part)
-        if known and known[0] == generation:
-            return known[1]
-        count = read_number(head, "chunks")
-        found = self._table.get_many([self._chunk_key(part, generation, index) for index in range(count)])
-        if len(found) < count:
-            raise UnavailableError(f"catalogue part {part} was replaced while it was read")
-        content = _decode(part, b"".join(read_bytes(i, "data") for i in sorted(found, key=_sort_key)), head)
-        self._decoded[part] = (generation, content)
-        return content
+    def _contents(self, heads: Mapping[str, Item]) -> Mapping[str, object]:
+        """Parts, each decoded once for each generation this container sees; a cold one reads all at once."""
+        unknown = {part: head for part, head in heads.items() if not self._knows(part, head)}
+        keys_of = {part: self._chunk_keys(part, head) for part, head in unknown.items()}
+        found = {_sort_key(i): i for i in self._table.get_many([key for some in keys_of.values() for key in some])}
+        for part, head in unknown.items():
+            chunks = [found.get(key["sk"]["S"]) for key in keys_of[part]]
+            if None in chunks:
+                raise UnavailableError(f"catalogue part {part} was replaced while it was read")
+            packed = b"".join(read_bytes(chunk, "data") for chunk in chunks if chunk)
+            self._decoded[part] = (read_text(head, "generation"), _decode(part, packed, head))
+        return {part: self._decoded[part][1] for part in heads}
+
+    def _knows(self, part: str, head: Item) -> bool:
+        return part in self._decoded and self._decoded[part][0] == read_text(head, "generation")
 
     def _clean(self, part: str, oldest_kept: str) -> None:
         """Delete chunks of generations before `oldest_kept`; those being written now are later."""
@@ -106,6 +109,10 @@ class Catalogue(Section):
 
     def _head_key(self, part: str) -> keys.Key:
         return keys.catalogue(self._region, part)
+
+    def _chunk_keys(self, part: str, head: Item) -> list[keys.Key]:
+        generation = read_text(head, "generation")
+        return [self._chunk_key(part, generation, index) for index in range(read_number(head, "chunks"))]
 
     def _chunk_key(self, part: str, generation: str, index: int) -> keys.Key:
         return keys.catalogue_chunk(self._region, part, generation, index)

@@ -1,14 +1,16 @@
 """The plan epoch: one planner's word, and how often it was given this hour (architecture §4, rules 3 and 7)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from nodewright.adapters.dynamodb import keys
 from nodewright.adapters.dynamodb.items import Item, microseconds, number, read_number
 from nodewright.adapters.dynamodb.section import Section
+from nodewright.adapters.dynamodb.table import Table
 from nodewright.application.errors import ConflictError
 from nodewright.application.limits import LimitReachedError
+from nodewright.application.ports import Clock
 from nodewright.domain.limits import LAUNCHES, Limits
 from nodewright.domain.usage import WHOLE_CLUSTER
 
@@ -23,6 +25,10 @@ class Epochs(Section):
 
     Whoever writes PLAN counts the epoch up, so what was read under an epoch is still so when the epoch is.
     """
+
+    def __init__(self, table: Table, region: str, clock: Clock, report: Callable[[str], None]) -> None:
+        super().__init__(table, region, clock, report)
+        self._read: dict[str, Item] = {}
 
     def epoch(self, cluster: str) -> int:
         """0 before the first plan; read consistently."""
@@ -49,7 +55,9 @@ class Epochs(Section):
         """What PLAN is to say of this hour's launches once there is one more; nothing where they aren't limited."""
         if LAUNCHES not in limits:
             return {}
-        plan = self._plan(cluster)
+        plan = self._read.get(cluster, {})
+        if _epoch(plan) != epoch:
+            plan = self._plan(cluster)
         if _epoch(plan) != epoch:
             raise ConflictError(f"cluster {cluster}: another planner was first, the epoch is {_epoch(plan)}")
         hour, launches = _this_hour(plan, microseconds(now) // _HOUR)
@@ -58,7 +66,8 @@ class Epochs(Section):
         return {"hour": hour, "launches": launches + 1}
 
     def _plan(self, cluster: str) -> Item:
-        return self._table.get(keys.plan(cluster)) or {}
+        self._read[cluster] = self._table.get(keys.plan(cluster)) or {}
+        return self._read[cluster]
 
 
 def _epoch(plan: Item) -> int:
