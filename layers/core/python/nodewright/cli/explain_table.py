@@ -1,5 +1,6 @@
 """Explanations for people."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -121,17 +122,23 @@ def _pool(told: PoolExplanation, console: Console) -> None:
     _item(console, "limits", told.limits or ["none"])
     _item(console, "DaemonSets", told.daemons)
     _verdict(console, "what it can sell:", told.shelf, "types")
-    _item(
-        console,
-        "bought",
-        [f"{len(each.nodes)} × {_launch(each)}, from {name} on" for name, each in told.bought] or ["nothing"],
-    )
+    _item(console, "bought", _bought(told.bought) or ["nothing"])
     if told.waiting:
         console.print(Padding("pods that wait, by what rules out its last type:", (0, 0, 0, 2)))
         _fallen(console, told.waiting)
     if told.shelf.advice:
         _item(console, "what helps", [told.shelf.advice], "cyan")
     _item(console, "note", told.warnings, "yellow")
+
+
+def _bought(launches: Sequence[tuple[str, Launch]]) -> list[str]:
+    """Of each type how many, most first."""
+    counted: Counter[str] = Counter()
+    for _, launch in launches:
+        price = show_usd(launch.price)
+        counted[f"{launch.instance_types[0]}, {launch.capacity_type}, {price} USD/h"] += len(launch.nodes)
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return [f"{count} × {kind}" for kind, count in ranked[:_MOST_KINDS]] + _more(ranked, _MOST_KINDS)
 
 
 def _shown(outcome: Outcome) -> str:
@@ -211,3 +218,4 @@ _LABEL: Final = 10
 _MARK: Final = 5
 _MOST_TYPES: Final = 8
 _MOST_PODS: Final = 10
+_MOST_KINDS: Final = 12
