@@ -14,7 +14,7 @@ from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.improving import pack_all
-from nodewright.domain.scheduling.launch_lists import Load, launch_list
+from nodewright.domain.scheduling.launch_lists import Load, launch_list, relaxed_min_values
 from nodewright.domain.scheduling.packing import Pattern
 from nodewright.domain.scheduling.problems import Items, Problem, items, problem
 from nodewright.domain.scheduling.shapes import Shape, Waiting
@@ -126,6 +126,7 @@ def _launches(
             nodes=tuple(_pods(things, pattern, waiting) for _ in range(pattern.times)),
             selected_labels=tuple(sorted({key for shape in shapes for key in waiting.shapes[shape].wish.keys})),
             labels=market.lane,
+            relaxed_min_values=relaxed_min_values(place, pattern.row, offerings),
         )
 
 

@@ -10,7 +10,7 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling.admission import wished_rows
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
-from nodewright.domain.scheduling.launch_lists import Load, launch_list
+from nodewright.domain.scheduling.launch_lists import Load, launch_list, relaxed_min_values
 from nodewright.domain.scheduling.rules import SpreadRule, is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.shapes import Shape
@@ -97,6 +97,7 @@ class _Tier:
                     nodes=tuple(batch.nodes),
                     selected_labels=tuple(sorted(batch.keys)),
                     labels=market.lane,
+                    relaxed_min_values=relaxed_min_values(place, batch.row, offerings),
                 )
 
     def _batches(self) -> Sequence[_Batch]:

@@ -9,6 +9,7 @@ from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.joint import Joint, JointPlan
+from nodewright.domain.scheduling.priorities import higher_first
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
 from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.rule_reasons import rule_reason
@@ -23,7 +24,8 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     Pure: a function of snapshot and budget, byte for byte, in whatever order the snapshot lists things.
     `expired` is the outer guard; a plan it cuts says `truncated`, and what is in it may be launched.
     """
-    return kept(snapshot, proposed(snapshot, budget, expired))
+    plan = higher_first(snapshot, proposed(snapshot, budget, expired), lambda part: proposed(part, budget, expired))
+    return kept(snapshot, plan)
 
 
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:

@@ -1,0 +1,55 @@
+"""Who comes first where not all can come."""
+
+from nodewright.domain.pods import PodKey
+from nodewright.domain.scheduling import solve
+from tests import builders
+from tests.builders import pod, pods, room, snapshot
+from tests.domain.scheduling.checker import faults
+
+
+def test_a_higher_priority_gets_the_last_node_that_limits_allow() -> None:
+    small = pod("important", cpu="1", priority=100)
+    large = pod("batch", cpu="1800m", priority=0)
+    world = snapshot((large, small), pools=[builders.options(remaining=builders.resources(cpu=2))])
+
+    plan = solve(world)
+
+    assert [launch.nodes for launch in plan.launches] == [((small.key,),)]
+    assert [(each.pod, each.reason) for each in plan.unschedulable] == [(large.key, "LimitReached")]
+    assert faults(world, plan) == []
+
+
+def test_a_higher_priority_gets_the_room_there_is() -> None:
+    small = pod("important", cpu="1", priority=100)
+    large = pod("batch", cpu="1800m", priority=0)
+
+    plan = solve(snapshot((large, small), rooms=[room("n", cpu=2)], pools=()))
+
+    assert [(each.node, each.pods) for each in plan.nominations] == [("n", (small.key,))]
+
+
+def test_lower_priorities_fill_what_higher_ones_leave_on_new_nodes() -> None:
+    high = pods(2, "high", cpu="1800m", priority=100)
+    low = (*pods(1, "big", cpu="1900m", priority=0), *pods(2, "low", cpu="100m", priority=0))
+    world = snapshot((*low, *high), pools=[builders.options(remaining=builders.resources(cpu=4))])
+
+    plan = solve(world)
+
+    placed = {key.name for launch in plan.launches for node in launch.nodes for key in node}
+    assert placed == {"high-0", "high-1", "low-0", "low-1"}
+    assert faults(world, plan) == []
+
+
+def test_where_all_find_a_place_priorities_change_nothing() -> None:
+    mixed = (*pods(3, "a", priority=5), *pods(3, "b", priority=1))
+    level = (*pods(3, "a"), *pods(3, "b"))
+
+    assert solve(snapshot(mixed)) == solve(snapshot(level))
+
+
+def test_a_pod_that_nothing_could_help_pushes_nobody_out() -> None:
+    giant = pod("giant", cpu="500", priority=100)
+
+    plan = solve(snapshot((giant, *pods(2)), pools=[builders.options(remaining=builders.resources(cpu=2))]))
+
+    assert [each.pod for each in plan.unschedulable] == [PodKey("default", "giant")]
