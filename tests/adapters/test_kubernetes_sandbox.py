@@ -4,7 +4,7 @@ import base64
 import json
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,8 +13,10 @@ from typing import Self
 import pytest
 
 from nodewright.adapters.kubernetes import KubernetesClusters
+from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.rbac import rbac
+from nodewright.adapters.manifests.v1.conversion import convert
 from nodewright.adapters.manifests.webhooks import webhook_configuration
 from nodewright.application.errors import RefusedError
 from nodewright.application.ports import Cluster
@@ -24,6 +26,7 @@ from sandbox.controlplane import Client, ControlPlane
 from sandbox.controlplane.client import Object, wait_until
 from sandbox.controlplane.components import KWOK_ANNOTATION
 from sandbox.controlplane.pki import Authority
+from tests.adapters.manifests.field_tables import TABLES
 from tests.adapters.manifests.raw import SEED_TWO, node_pool, node_template, provisioner, seed_one
 
 pytestmark = pytest.mark.sandbox
@@ -135,6 +138,35 @@ def test_unknown_fields_of_a_manifest_survive_in_the_cluster(plane: ControlPlane
     stored = client.get("karpenter.sh/v1", "NodePool", "karpenter-node-pool")
     assert stored["spec"]["later"] == {"deep": [1]}
     assert [w.path for w in opened(plane, "provision").read().warnings] == ["spec.later"]
+
+
+def every_field() -> list[Object]:
+    """A manifest for each field of each kind and generation, each of another name."""
+    sound = [(t, row) for t in TABLES for row in t.rows if row.status != "refused" and row.where.startswith("spec")]
+    return [{**t.manifest(row), "metadata": {"name": f"a-{i}"}} for i, (t, row) in enumerate(sound)]
+
+
+def configuration(manifests: Sequence[Object]) -> Configuration:
+    pools = [raw for raw in manifests if raw["kind"] in {"NodePool", "Provisioner"}]
+    return read_configuration(pools, [raw for raw in manifests if raw["kind"] in {"EC2NodeClass", "AWSNodeTemplate"}])
+
+
+def test_every_field_of_every_generation_is_taken_and_read_as_it_was_written(
+    plane: ControlPlane, client: Client
+) -> None:
+    written = every_field()
+    client.apply(*written)
+    state, expected = opened(plane, "provision").read(), configuration(written)
+    assert (state.pools, state.node_classes) == (expected.pools, expected.node_classes)
+    assert len(state.overlays) == sum(raw["kind"] == "NodeOverlay" for raw in written)
+
+
+def test_what_is_converted_is_taken_as_v1(plane: ControlPlane, client: Client) -> None:
+    converted = convert(every_field())
+    client.apply(*converted.documents)
+    state, expected = opened(plane, "provision").read(), configuration(converted.documents)
+    assert (state.pools, state.node_classes) == (expected.pools, expected.node_classes)
+    assert {pool.kind for pool in state.pools} == {"NodePool"}
 
 
 def test_a_repeated_event_is_one_event_that_counts(plane: ControlPlane, client: Client) -> None:
