@@ -149,6 +149,21 @@ def test_what_was_never_given_does_not_count() -> None:
     assert resized("1", stale, node="") == 1000
 
 
+@pytest.mark.parametrize(
+    ("observed", "conditions", "counts"), [(2, [], 1000), (1, [], 3000), (2, [{"type": "PodResizeInProgress"}], 3000)]
+)
+def test_what_kubelet_has_seen_and_has_nothing_to_do_about_is_as_the_spec_says(
+    observed: int, conditions: list[Json], counts: int
+) -> None:
+    status: Json = {
+        "observedGeneration": observed,
+        "conditions": conditions,
+        "containerStatuses": [{"name": "app", "resources": {"requests": {"cpu": "3"}}}],
+    }
+    raw = pod(metadata={"generation": 2}, containers=[container({"cpu": "1"})], nodeName="n", status=status)
+    assert read_pod(raw).requests.get("cpu") == counts
+
+
 def test_a_pod_s_own_level_is_resized_alike() -> None:
     status = {"resources": {"requests": {"cpu": "3"}}, "allocatedResources": {"cpu": "2"}}
     own = {"requests": {"cpu": "1"}}

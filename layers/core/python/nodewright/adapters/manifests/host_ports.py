@@ -1,6 +1,6 @@
 """Ports that containers take of their node."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from typing import Final
 
 import msgspec
@@ -22,6 +22,8 @@ class _Port(msgspec.Struct, rename="camel"):
 
 def read_host_ports(spec: RawPodSpec) -> tuple[tuple[HostPort, ...], tuple[str, ...]]:
     """(ports, problems): of containers and of sidecars, as kube-scheduler counts them."""
+    if not port_bytes(spec):
+        return (), ()
     ports: list[HostPort] = []
     problems: list[str] = []
     for path, container in _running(spec):
@@ -33,27 +35,23 @@ def read_host_ports(spec: RawPodSpec) -> tuple[tuple[HostPort, ...], tuple[str, 
     return tuple(sorted(set(ports))), tuple(problems)
 
 
-def port_bytes(spec: RawPodSpec) -> tuple[object, ...]:
-    """What of a spec decides on its host ports; empty for most."""
-    return tuple((path, bytes(container.ports), spec.host_network) for path, container in _running(spec))
+def port_bytes(spec: RawPodSpec) -> tuple[Hashable, ...]:
+    """What of a spec decides on its host ports: a look at the bytes is enough to know that most have none."""
+    containers = (*(spec.init_containers or ()), *(spec.containers or ()))
+    for container in containers:
+        if spec.host_network or b'"hostPort"' in bytes(container.ports):
+            return (spec.host_network, *((bytes(each.ports), each.restart_policy) for each in containers))
+    return ()
 
 
 def _running(spec: RawPodSpec) -> Iterator[tuple[str, RawContainer]]:
-    """Those that may take ports while the pod runs: a look at the bytes is enough to know of most."""
-    for path, container in _containers("spec.initContainers", spec.init_containers):
-        if container.restart_policy == "Always" and _may_take(spec, container):
-            yield path, container
-    for path, container in _containers("spec.containers", spec.containers):
-        if _may_take(spec, container):
-            yield path, container
-
-
-def _containers(path: str, containers: Iterable[RawContainer] | None) -> Iterator[tuple[str, RawContainer]]:
-    return ((f"{path}[{i}]", container) for i, container in enumerate(containers or ()))
-
-
-def _may_take(spec: RawPodSpec, container: RawContainer) -> bool:
-    return is_given(container.ports) and (bool(spec.host_network) or b'"hostPort"' in bytes(container.ports))
+    """Those with ports that run as long as the pod does."""
+    for i, container in enumerate(spec.init_containers or ()):
+        if container.restart_policy == "Always" and is_given(container.ports):
+            yield f"spec.initContainers[{i}]", container
+    for i, container in enumerate(spec.containers or ()):
+        if is_given(container.ports):
+            yield f"spec.containers[{i}]", container
 
 
 def _host_port(path: str, raw: _Port, *, on_host: bool) -> Iterator[HostPort]:

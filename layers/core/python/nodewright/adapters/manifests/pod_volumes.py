@@ -9,8 +9,6 @@ import msgspec
 from nodewright.adapters.manifests.raw_specs import RawPodSpec
 from nodewright.domain.pods import EBS_DRIVER, Attachment, ClaimTemplate
 
-_MARKS: Final = (b'"persistentVolumeClaim"', b'"ephemeral"', b'"awsElasticBlockStore"')
-
 
 class _Claim(msgspec.Struct, rename="camel"):
     claim_name: str = ""
@@ -51,6 +49,8 @@ class PodVolumes:
 
     def templates(self, pod: str) -> tuple[ClaimTemplate, ...]:
         """The claims that Kubernetes makes for its ephemeral volumes."""
+        if not self.ephemeral:
+            return ()
         return tuple(ClaimTemplate(f"{pod}-{volume}", storage_class) for volume, storage_class in self.ephemeral)
 
 
@@ -60,7 +60,7 @@ NO_VOLUMES: Final = PodVolumes()
 def claims_storage(spec: RawPodSpec) -> bool:
     """Whether it may: most pods don't, and a look at the bytes is enough to know."""
     text = bytes(spec.volumes)
-    return any(mark in text for mark in _MARKS)
+    return b'"persistentVolumeClaim"' in text or b'"ephemeral"' in text or b'"awsElasticBlockStore"' in text
 
 
 def read_volumes(spec: RawPodSpec) -> PodVolumes:

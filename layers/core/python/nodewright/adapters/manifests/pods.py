@@ -1,6 +1,6 @@
 """Pods."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -23,6 +23,8 @@ from nodewright.domain.pods import Owner, Pod, PodKey
 
 #: Kubernetes' own classes, whose pods the rest of a node stands on.
 _CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
+#: While kubelet has a resize to do, or can't do it.
+_RESIZES = frozenset({"PodResizePending", "PodResizeInProgress"})
 #: The API server sets it where a manifest doesn't.
 _GRACE_SECONDS = 30
 
@@ -39,15 +41,21 @@ class _Status(msgspec.Struct, rename="camel", gc=False):
     nominated_node_name: str = ""
     start_time: datetime | None = None
     conditions: msgspec.Raw = NOTHING
-    container_statuses: tuple[RawContainerStatus, ...] | None = None
-    init_container_statuses: tuple[RawContainerStatus, ...] | None = None
+    observed_generation: int = 0
+    container_statuses: msgspec.Raw = NOTHING
+    init_container_statuses: msgspec.Raw = NOTHING
     allocated_resources: msgspec.Raw = NOTHING
     resources: msgspec.Raw = NOTHING
+
+
+class _Metadata(RawMetadata, rename="camel", gc=False):
+    generation: int = 0
 
 
 class RawPod(RawObject, rename="camel", gc=False):
     """A Pod object."""
 
+    metadata: _Metadata
     spec: RawPodSpec
     status: _Status = msgspec.field(default_factory=_Status)
 
@@ -65,7 +73,7 @@ def read_pod(raw: Mapping[str, object]) -> Pod:
 def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
     metadata, spec, status = raw.metadata, raw.spec, raw.status
     conditions = _conditions(status)
-    requests, unreadable = specs.requests(spec, _given(status, conditions) if spec.node_name else NOTHING_GIVEN)
+    requests, unreadable = specs.requests(spec, _given(raw, conditions))
     owner = _owner(metadata)
     namespace, labels = metadata.namespace or "default", metadata.labels or {}
     placement = specs.placement(spec, of_daemon=owner is not None and owner.kind == "DaemonSet")
@@ -102,7 +110,7 @@ def _pod(specs: PodSpecs, raw: RawPod) -> Pod:
         anti_affinity=rules.anti_affinity,
         preferences=rules.preferences,
         host_ports=placement.host_ports,
-        claim_names=(*volumes.claims, *(each.name for each in templates)),
+        claim_names=(*volumes.claims, *(each.name for each in templates)) if templates else volumes.claims,
         claim_templates=templates,
         attachments=volumes.attachments,
         problems=unreadable + placement.problems + volumes.problems,
@@ -120,13 +128,23 @@ def _conditions(status: _Status) -> tuple[_Condition, ...]:
     return _CONDITIONS.decode(status.conditions) if is_given(status.conditions) else ()
 
 
-def _given(status: _Status, conditions: tuple[_Condition, ...]) -> Given:
-    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    told = {each.name: each for each in statuses if is_given(each.resources)}
+def _given(raw: RawPod, conditions: tuple[_Condition, ...]) -> Given:
+    """What kubelet gave it, where that may be other than what the spec says: on most nodes a look is enough."""
+    status = raw.status
+    resizes = [c for c in conditions if c.type in _RESIZES]
+    seen = status.observed_generation == raw.metadata.generation != 0
+    if (seen and not resizes) or not raw.spec.node_name:
+        return NOTHING_GIVEN
+    told = {each.name: each for each in _statuses(status) if is_given(each.resources)}
     if not (told or is_given(status.resources)):
         return NOTHING_GIVEN
-    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in conditions)
+    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in resizes)
     return Given(told, status.allocated_resources, status.resources, infeasible)
+
+
+def _statuses(status: _Status) -> Iterator[RawContainerStatus]:
+    for raw in (status.container_statuses, status.init_container_statuses):
+        yield from _STATUSES.decode(raw) if is_given(raw) else ()
 
 
 def _refusal(conditions: tuple[_Condition, ...]) -> str | None:
@@ -138,3 +156,4 @@ def _refusal(conditions: tuple[_Condition, ...]) -> str | None:
 
 
 _CONDITIONS = msgspec.json.Decoder(tuple[_Condition, ...])
+_STATUSES = msgspec.json.Decoder(tuple[RawContainerStatus, ...])
