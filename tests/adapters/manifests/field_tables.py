@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.node_templates import read_node_template
 from nodewright.adapters.manifests.nodeclasses import read_node_class
 from nodewright.adapters.manifests.overlays import read_overlay
@@ -81,6 +82,21 @@ class Table:
             for path, value in {**row.beside, row.where: row.value}.items():
                 place(raw, path, value)
         return raw
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """By which our CRD checks this kind in this version."""
+        (served,) = [
+            version["schema"]["openAPIV3Schema"]
+            for crd in CRDS
+            for version in crd["spec"]["versions"]
+            if (crd["spec"]["names"]["kind"], version["name"]) == (self.kind, self.version)
+        ]
+        found: dict[str, Any] = served
+        return found
+
+
+CRDS: list[Any] = list(crds())
 
 
 def place(raw: Json, path: str, value: object) -> None:

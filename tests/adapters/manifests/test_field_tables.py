@@ -1,10 +1,8 @@
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # of moto's; it has no types
 
-from nodewright.adapters.manifests.crds import crds
 from tests.adapters.manifests.field_tables import TABLES, Reading, Row, Table
 
 MADE = ("pool", "node_class", "overlay")
@@ -84,31 +82,18 @@ def test_a_misspelt_field_is_named_with_what_was_meant(table: Table, path: str, 
     assert [w.message for w in reading.warnings if w.path == path] == [f"unknown field, ignored: did you mean {meant}?"]
 
 
-CRDS: list[Any] = list(crds())
 SOUND = [(table, row) for table, row in with_status("honoured", "implied", "warned") if row.where.startswith("spec")]
-
-
-def schema(table: Table) -> dict[str, Any]:
-    """The schema that our CRD checks this kind in this version with."""
-    (served,) = [
-        version["schema"]["openAPIV3Schema"]
-        for crd in CRDS
-        for version in crd["spec"]["versions"]
-        if (crd["spec"]["names"]["kind"], version["name"]) == (table.kind, table.version)
-    ]
-    found: dict[str, Any] = served
-    return found
 
 
 @pytest.mark.parametrize(("table", "row"), SOUND)
 def test_our_crd_takes_every_field(table: Table, row: Row) -> None:
-    Draft202012Validator(schema(table)).validate(table.manifest(row))
+    Draft202012Validator(table.schema).validate(table.manifest(row))
 
 
 @pytest.mark.parametrize(("table", "row"), SOUND)
 def test_our_crd_describes_every_field(table: Table, row: Row) -> None:
     """Down to where it takes anything."""
-    inside = schema(table)
+    inside = table.schema
     for name in row.path.replace("[]", "").split("."):
         inside = inside["items"] if inside["type"] == "array" else inside
         if "properties" not in inside:

@@ -1,10 +1,11 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # of moto's; it has no types
 
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.v1.conversion import Conversion, convert
@@ -91,6 +92,40 @@ def test_nothing_new_is_wrong_with_it(documents: list[Json]) -> None:
     assert {warning.message for warning in read(converted.documents).warnings} <= before
     kinds = {(raw["apiVersion"], raw["kind"]) for raw in converted.documents if _key(raw) not in converted.left}
     assert kinds <= {("karpenter.sh/v1", "NodePool"), ("karpenter.k8s.aws/v1", "EC2NodeClass")}
+
+
+V1 = {table.kind: table for table in TABLES if table.version == "v1"}
+#: As the tables name them, up to where a map's own keys begin.
+KNOWN = {
+    kind: {row.path.replace("[]", "") for row in table.rows}
+    | {"spec.template.spec.requirements", "spec.kubelet.others"}
+    for kind, table in V1.items()
+}
+
+
+def paths(value: object, path: str) -> Iterator[str]:
+    """Of every field in it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from paths(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths(inner, path)
+    else:
+        yield path
+
+
+@pytest.mark.property
+@given(CLUSTERS)
+@settings(max_examples=300, deadline=None)
+def test_it_says_nothing_that_v1_does_not_know(documents: list[Json]) -> None:
+    converted = convert(documents)
+    made: list[Any] = [raw for raw in converted.documents if _key(raw) not in converted.left]
+    for raw in made:
+        Draft202012Validator(V1[raw["kind"]].schema).validate(raw)
+        for path in paths(raw["spec"], "spec"):
+            assert any(path == known or path.startswith(f"{known}.") for known in KNOWN[raw["kind"]]), path
+        assert "consolidateAfter" in raw["spec"].get("disruption", {"consolidateAfter": ""})
 
 
 def _key(raw: Any) -> str:
