@@ -35,8 +35,8 @@ sandbox: setup ## the same, left running with a kubeconfig to play with
 test: setup ## every test, those on the real control plane included
 	@python -m pytest
 
-test-all: setup ## the same, with the whole crash matrix, 2,000 seeds of the harness and 300 clusters for kube-scheduler
-	@NODEWRIGHT_CELLS=all NODEWRIGHT_SEEDS=2000 NODEWRIGHT_CLUSTERS=300 python -m pytest
+test-all: setup ## the same, with the whole crash matrix, 2,000 seeds of the harness, 300 clusters for kube-scheduler and 5,000 for the oracle
+	@NODEWRIGHT_CELLS=all NODEWRIGHT_SEEDS=2000 NODEWRIGHT_CLUSTERS=300 NODEWRIGHT_EXAMPLES=5000 python -m pytest
 
 check: setup ## format, lint, types, import contracts, synth
 	@ruff format --check . && ruff check .

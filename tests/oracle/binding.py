@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.snapshot import Snapshot
-from tests.oracle.cluster import Cluster, Site, existing
+from tests.oracle.cluster import Cluster, Site
 from tests.oracle.filters import refusal
-from tests.oracle.futures import futures, planned_nodes
+from tests.oracle.futures import futures, planned_nodes, sites_there
 
 Event = Callable[[Cluster], str | None]
 """Something that happens unless it says why it can't yet."""
@@ -48,7 +48,7 @@ def homes_of(snapshot: Snapshot, plan: Plan) -> Sequence[tuple[Pod, str]]:
 def final_state(snapshot: Snapshot, plan: Plan, new: Mapping[str, Site]) -> Cluster:
     """Everything there and everything bound, whatever the rules say."""
     cluster = Cluster(snapshot.namespaces)
-    for site in (*existing(snapshot), *new.values()):
+    for site in (*sites_there(snapshot), *new.values()):
         cluster.join(site)
         cluster.start_daemons(site.name)
     for pod, name in homes_of(snapshot, plan):
@@ -61,11 +61,12 @@ def _bind_all(
     snapshot: Snapshot, new: Mapping[str, Site], homes: Sequence[tuple[Pod, str]], rng: random.Random, *, together: bool
 ) -> tuple[Cluster, list[tuple[Pod, str]]]:
     cluster = Cluster(snapshot.namespaces)
-    for site in (*existing(snapshot), *(new.values() if together else ())):
+    there = tuple(sites_there(snapshot))
+    for site in (*there, *(new.values() if together else ())):
         cluster.join(site)
     left = dict(enumerate(homes))
     events = [_arrival(site) for site in new.values()] if not together else []
-    events += [_daemons(site.name) for site in new.values()]
+    events += [_daemons(site.name) for site in (*there, *new.values())]
     events += [_binding(number, left) for number in left]
     rng.shuffle(events)
     _run(cluster, events)

@@ -1,10 +1,10 @@
 """A cluster as kube-scheduler sees it: nodes, and what stands on them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nodewright.domain.host_ports import HostPort
-from nodewright.domain.pods import Attachment, Pod
+from nodewright.domain.pods import Attachment, DaemonSet, Pod
 from nodewright.domain.quantities import Resources
 from nodewright.domain.snapshot import Room, Snapshot
 from nodewright.domain.taints import Taint
@@ -71,10 +71,12 @@ class Cluster:
         return ((site, each) for site in self.sites.values() for each in self.standing(site))
 
 
-def existing(snapshot: Snapshot) -> Iterable[Site]:
-    """The nodes of a snapshot, those that take no pods included."""
-    yield from (_site(room, takes_pods=True) for room in snapshot.rooms)
-    yield from (_site(room, takes_pods=False) for room in snapshot.bystanders)
+def existing(snapshot: Snapshot, daemons_of: Callable[[Room], Iterable[DaemonSet]]) -> Iterator[Site]:
+    """The nodes of a snapshot, those that take no pods included, with the DaemonSets that are yet to come to them."""
+    for room in snapshot.rooms:
+        coming = (each for each in daemons_of(room) if not _runs_already(each, room))
+        yield _site(room, takes_pods=True, daemons=tuple(Standing(each.key.namespace, each.labels) for each in coming))
+    yield from (_site(room, takes_pods=False, daemons=()) for room in snapshot.bystanders)
 
 
 def rule_keys(pod: Pod) -> frozenset[str]:
@@ -83,7 +85,12 @@ def rule_keys(pod: Pod) -> frozenset[str]:
     return frozenset([*spread, *(each.topology_key for each in (*pod.affinity, *pod.anti_affinity))])
 
 
-def _site(room: Room, *, takes_pods: bool) -> Site:
+def _runs_already(daemon_set: DaemonSet, room: Room) -> bool:
+    owners = {(pod.key.namespace, pod.owner.name) for pod in room.pods if pod.owner and pod.owner.kind == "DaemonSet"}
+    return (daemon_set.key.namespace, daemon_set.key.name) in owners
+
+
+def _site(room: Room, *, takes_pods: bool, daemons: tuple[Standing, ...]) -> Site:
     return Site(
         name=room.name,
         labels=room.labels,
@@ -93,5 +100,6 @@ def _site(room: Room, *, takes_pods: bool) -> Site:
         attachable=room.attachable,
         attached=frozenset(each for pod in room.pods for each in pod.attachments),
         standing=tuple(map(Standing.of, room.pods)),
+        daemons=daemons,
         takes_pods=takes_pods,
     )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.plans import Launch, LaunchOffering, Plan
-from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
-from nodewright.domain.snapshot import PoolOptions, Snapshot
-from tests.oracle.cluster import Site, Standing, rule_keys
+from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
+from tests.oracle.cluster import Site, Standing, existing, rule_keys
 from tests.oracle.filters import runs_on
 
 EBS = "ebs.csi.aws.com"
@@ -38,6 +38,19 @@ def planned_nodes(snapshot: Snapshot, plan: Plan) -> list[PlannedNode]:
         if launch.pool in pools
         for index, pods in enumerate(launch.nodes)
     ]
+
+
+def sites_there(snapshot: Snapshot) -> Iterator[Site]:
+    """The nodes that exist. One of ours that is still starting gets the labels that we put on last."""
+
+    def coming(room: Room) -> Iterator[DaemonSet]:
+        last = {nodes.REGISTERED_LABEL: "true", nodes.INITIALIZED_LABEL: "true"}
+        labels = {**room.labels, **(last if room.pool and not room.initialized else {})}
+        return (
+            each for each in snapshot.daemon_sets if runs_on(each.alternatives, each.tolerations, labels, room.taints)
+        )
+
+    return existing(snapshot, coming)
 
 
 def site_of(node: PlannedNode, offering: LaunchOffering, snapshot: Snapshot) -> Site | None:

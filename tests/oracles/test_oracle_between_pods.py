@@ -9,7 +9,7 @@ from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.snapshot import Room, Snapshot
 from nodewright.domain.taints import Toleration
 from nodewright.domain.topology import NAMESPACE_NAME, PodSelector
-from tests.builders import daemon_set, options, pod, pods, pool, requirements, snapshot, taint
+from tests.builders import daemon_pod, daemon_set, options, pod, pods, pool, requirements, snapshot, taint
 from tests.oracle import check
 from tests.oracles.plans import HOST, WEB, ZONE, launch, node, plan, spread, term
 
@@ -160,9 +160,18 @@ class TestSpread:
         everywhere = replace(daemon_set(), labels=LABELS, key=PodKey("default", "agent"))
         world = replace(snapshot(two), daemon_sets=(everywhere,))
         assert faults(world, plan(world, launch(world, [two[0]]), launch(world, [two[1]], zones=["b"]))) == "fine"
-        bare = node("n-b", "b", cpu="0")
-        lonely = replace(snapshot(two[:1], rooms=[bare]), daemon_sets=(everywhere,))
+        bare = node("n-b", "b", cpu="0", taints=(taint("old"),))
+        lonely = replace(snapshot(two[:1], rooms=[bare]), daemon_sets=(replace(everywhere, tolerations=()),))
         assert "number 2" in faults(lonely, plan(lonely, launch(lonely, two[:1])))
+
+    def test_pods_of_daemon_sets_that_are_to_come_to_a_node_count_once(self) -> None:
+        agent = replace(daemon_set(), labels=LABELS, key=PodKey("default", "agent"))
+        there = daemon_pod("agent-x", "n-a", "agent", namespace="default", labels=LABELS)
+        one = web(spreads=(spread(),))
+        bare = node("n-b", "b", web(1))
+        assert in_rooms({"n-a": [one]}, node("n-a", "a", there), bare, daemon_sets=(agent,)) == "fine"
+        assert "number 2" in in_rooms({"n-a": [one]}, node("n-a", "a", there), node("n-c", "c"))
+        assert in_rooms({"n-a": [one]}, node("n-a", "a", there), node("n-c", "c"), daemon_sets=(agent,)) == "fine"
 
 
 class TestAntiAffinity:

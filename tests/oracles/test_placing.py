@@ -9,7 +9,7 @@ from nodewright.domain.requirements import Requirement
 from nodewright.domain.snapshot import PoolOptions, Snapshot
 from tests.builders import instance_type, offering, options, pod, pods, pool, requirements, snapshot, taint
 from tests.oracle import could_place
-from tests.oracles.plans import HOST, ZONE, key, launch, node, plan, spread, term
+from tests.oracles.plans import HOST, key, launch, node, plan, spread, term
 
 LABELS = {"app": "web"}
 NOTHING = options(remaining=Limits({NODES: 0}))

@@ -21,7 +21,7 @@ def plain_worlds() -> st.SearchStrategy[Snapshot]:
     return _worlds(ruled=False)
 
 
-_seldom = st.sampled_from([False] * 14 + [True])
+_seldom = st.sampled_from([False] * 30 + [True])
 
 
 @st.composite

@@ -27,12 +27,14 @@ def rooms(draw: st.DrawFn, name: str, apps: tuple[Pod, ...], pool_names: tuple[s
     """A node with up to four pods of the apps on it."""
     pods = tuple(draw(st.lists(st.sampled_from(apps), max_size=4))) if apps else ()
     standing = tuple(_bound(each, name, number) for number, each in enumerate(pods))
+    initialized = draw(st.booleans())
+    last = {"karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"} if initialized else {}
     return Room(
         name=name,
-        labels=draw(_labels(name, pool_names)),
+        labels=draw(_labels(name, pool_names)) | last,
         taints=draw(st.sampled_from(_TAINTS)),
         available=resources(cpu=draw(st.sampled_from(["0", "500m", "2", "4"])), memory="6Gi", pods=6),
-        initialized=draw(st.booleans()),
+        initialized=initialized,
         pool=pool_names[0],
         pods=standing,
         host_ports=tuple(port for each in standing for port in each.host_ports),
@@ -51,7 +53,7 @@ def daemon_sets(draw: st.DrawFn, name: str) -> DaemonSet:
         (terms,),
         tolerations,
         draw(st.sampled_from([{"app": name}, {"app": name}, {"app": "web"}])),
-        draw(st.sampled_from([(), (), (HostPort(8080),)])),
+        draw(st.sampled_from([*[()] * 6, (HostPort(8080),)])),
     )
 
 

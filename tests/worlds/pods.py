@@ -17,8 +17,9 @@ APPS = ("web", "db", "cache", "batch")
 NAMESPACES = {"default": {"env": "prod"}, "other": {"env": "prod"}, "lab": {"env": "test"}}
 ZONE, HOST, RACK, TEAM = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "rack", "team"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
-_KEYS = (ZONE, ZONE, HOST, HOST, CAPACITY_TYPE, RACK, TEAM)
+_KEYS = (*[ZONE] * 6, *[HOST] * 4, CAPACITY_TYPE, RACK, TEAM)
 
+_KINDS = (("affinity",), ("anti_affinity",), ("affinity", "anti_affinity"), ("affinity", "affinity"))
 Twist = Callable[[Pod], Pod]
 
 
@@ -56,6 +57,7 @@ NODE_TWISTS: dict[str, Twist] = {
     "important": lambda of: replace(of, priority=10),
     "problem": lambda of: replace(of, problems=("spec.resourceClaims: not honoured; remove them",)),
 }
+EASY = [name for name in NODE_TWISTS if name not in {"fpga", "problem", "gpu"}] * 3
 SHARING_TWISTS: dict[str, Twist] = {
     "port": _with_port(HostPort(8080)),
     "udp": _with_port(HostPort(8080, "UDP")),
@@ -73,7 +75,8 @@ SHARING_TWISTS: dict[str, Twist] = {
 def apps(draw: st.DrawFn, *, ruled: bool) -> tuple[Pod, ...]:
     """One pod of each app, which its replicas are like."""
     names = draw(st.lists(st.sampled_from(APPS), min_size=1, max_size=3, unique=True))
-    return tuple(draw(_app(name, ruled=ruled)) for name in names)
+    home = draw(st.sampled_from(["default", "lab"]))
+    return tuple(draw(_app(name, home, names, ruled=ruled)) for name in names)
 
 
 @st.composite
@@ -84,29 +87,30 @@ def replicas(draw: st.DrawFn, app: Pod) -> tuple[Pod, ...]:
 
 
 @st.composite
-def _app(draw: st.DrawFn, name: str, *, ruled: bool) -> Pod:
-    cpu = draw(st.sampled_from(["100m", "500m", "500m", "1", "1800m", "3"]))
+def _app(draw: st.DrawFn, name: str, home: str, names: list[str], *, ruled: bool) -> Pod:
+    cpu = draw(st.sampled_from(["100m", "500m", "500m", "1", "1800m", "2500m"]))
     made = replace(
         pod(name, cpu=cpu, memory=draw(st.sampled_from(["128Mi", "1Gi"]))),
-        key=PodKey(draw(st.sampled_from(["default", "default", "other", "lab"])), name),
+        key=PodKey(draw(st.sampled_from([*[home] * 5, "other"])), name),
         labels={"app": name, "tier": draw(st.sampled_from(["front", "back"]))},
     )
-    for twist in draw(st.lists(st.sampled_from(list(NODE_TWISTS)), max_size=2, unique=True)):
-        made = NODE_TWISTS[twist](made)
+    twists = [*[""] * len(NODE_TWISTS), *NODE_TWISTS, *EASY]
+    for twist in draw(st.lists(st.sampled_from(twists), max_size=2, unique_by=lambda each: each or object())):
+        made = NODE_TWISTS[twist](made) if twist else made
     if not ruled:
         return made
     for twist in draw(st.lists(st.sampled_from(list(SHARING_TWISTS)), max_size=1)):
         made = SHARING_TWISTS[twist](made)
-    return draw(_with_rules(made))
+    return draw(_with_rules(made, names))
 
 
 @st.composite
-def _with_rules(draw: st.DrawFn, of: Pod) -> Pod:
-    spreads = draw(st.lists(_spreads(of), max_size=2, unique_by=lambda each: (each.topology_key, each.hard)))
-    kinds = draw(st.lists(st.sampled_from(["affinity", "anti_affinity"]), max_size=2))
+def _with_rules(draw: st.DrawFn, of: Pod, names: list[str]) -> Pod:
+    spreads = draw(st.lists(_spreads(of, names), max_size=2, unique_by=lambda each: (each.topology_key, each.hard)))
+    kinds = draw(st.sampled_from([(), (), *_KINDS]))
     made = replace(of, spreads=tuple(spreads))
     for kind in kinds:
-        term = PodAffinityTerm(draw(st.sampled_from(_KEYS)), draw(_selectors(of)))
+        term = PodAffinityTerm(draw(st.sampled_from(_KEYS)), draw(_selectors(of, names)))
         made = (
             replace(made, affinity=(*made.affinity, term))
             if kind == "affinity"
@@ -116,8 +120,8 @@ def _with_rules(draw: st.DrawFn, of: Pod) -> Pod:
 
 
 @st.composite
-def _spreads(draw: st.DrawFn, of: Pod) -> TopologySpread:
-    labels = draw(_pod_labels(of))
+def _spreads(draw: st.DrawFn, of: Pod, names: list[str]) -> TopologySpread:
+    labels = draw(_pod_labels(of, names))
     return TopologySpread(
         topology_key=draw(st.sampled_from(_KEYS)),
         selector=PodSelector(labels, frozenset({of.key.namespace})),
@@ -130,30 +134,28 @@ def _spreads(draw: st.DrawFn, of: Pod) -> TopologySpread:
 
 
 @st.composite
-def _selectors(draw: st.DrawFn, of: Pod) -> PodSelector:
+def _selectors(draw: st.DrawFn, of: Pod, names: list[str]) -> PodSelector:
     own = frozenset({of.key.namespace})
     namespaces, by_label = draw(
         st.sampled_from(
             [
-                (own, None),
-                (own, None),
-                (own, None),
+                *[(own, None)] * 6,
                 (frozenset({"other"}), None),
                 (frozenset(), Requirements()),
                 (frozenset(), Requirements([Requirement.of("env", "In", ["prod"])])),
             ]
         )
     )
-    return PodSelector(draw(_pod_labels(of)), namespaces, by_label)
+    return PodSelector(draw(_pod_labels(of, names)), namespaces, by_label)
 
 
-def _pod_labels(of: Pod) -> st.SearchStrategy[Requirements | None]:
+def _pod_labels(of: Pod, names: list[str]) -> st.SearchStrategy[Requirements | None]:
     """Mostly the app itself; sometimes another, a whole tier, everybody or nobody."""
     own = Requirements.from_labels({"app": of.key.name})
-    others: list[Requirements | None] = [Requirements.from_labels({"app": name}) for name in APPS]
+    others = [Requirements.from_labels({"app": name}) for name in names]
     tiers = [Requirements.from_labels({"tier": tier}) for tier in ("front", "back")]
     not_me = Requirements([Requirement.of("app", "NotIn", [of.key.name])])
-    return st.sampled_from([own] * 8 + others + tiers + [not_me, Requirements(), None])
+    return st.sampled_from([*[own] * 16, *others * 2, *tiers, not_me, Requirements(), None])
 
 
 def _replica(app: Pod, number: int) -> Pod:

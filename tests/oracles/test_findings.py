@@ -1,0 +1,87 @@
+"""Small worlds in which a planner once erred by the oracle's word, each as Hypothesis found it, made smaller."""
+
+import pytest
+
+from nodewright.domain.limits import Limits
+from nodewright.domain.pods import PodKey
+from nodewright.domain.requirements import Requirement, Requirements
+from nodewright.domain.scheduling import solve
+from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.topology import PodSelector
+from tests.builders import daemon_set, instance_type, offering, options, pod, pods, pool, resources, snapshot
+from tests.oracle import check, could_place
+from tests.oracles.plans import ZONE, spread, term
+
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+TWO_TYPES = Requirement.of("node.kubernetes.io/instance-type", "Exists", (), 2)
+TWO_FAMILIES = Requirement.of("karpenter.k8s.aws/instance-family", "Exists", (), 2)
+LABELS = {"app": "web"}
+SMALL = [
+    instance_type("x.s", spot=None),
+    instance_type("x.l", cpu="7910m", memory="15Gi", on_demand=4.0, spot=None),
+    instance_type("y.s", on_demand=1.2, spot=None),
+    instance_type("arm.m", cpu="3920m", memory="7Gi", arch="arm64", on_demand=1.7, spot=None),
+]
+GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
+
+
+WORLDS: dict[str, Snapshot] = {
+    "a limit leaves room for two types of few cores only": snapshot(
+        [*pods(2, "db", cpu="1"), *pods(2, "web", cpu="100m")],
+        pools=[options(pool("default", TWO_TYPES), SMALL, Limits({"cpu": 4_000}))],
+    ),
+    "a limit leaves the node that is bought for an accelerator": snapshot(
+        [pod("web", cpu="100m"), pod("db", cpu="100m", requests=resources(gpu=1))],
+        pools=[options(types=[*SMALL, GPU], remaining=Limits({"cpu": 4_000}))],
+    ),
+    "one of two pools has too few types": snapshot(
+        [pod(cpu="1")],
+        pools=[
+            options(pool("any"), SMALL[3:]),
+            options(pool("two-families", TWO_FAMILIES, labels={"team": "blue"}), SMALL[3:]),
+        ],
+    ),
+    "a second of its kind beside a limit and minValues": snapshot(
+        [
+            *pods(2, "web", cpu="100m", labels=LABELS, anti_affinity=(term(),)),
+            pod("db", cpu="100m"),
+            pod("cache", cpu="100m"),
+        ],
+        pools=[options(pool("default", TWO_TYPES), SMALL[:3], Limits({"cpu": 4_000}))],
+    ),
+    "zones that each sell one capacity type, both spread over": snapshot(
+        pods(3, cpu="100m", labels=LABELS, spreads=(spread(ZONE), spread(CAPACITY_TYPE))),
+        pools=[
+            options(
+                types=[
+                    instance_type("x.l", cpu="7910m", memory="15Gi", offerings=[offering("b", "spot", 1.6)]),
+                    instance_type("arm.m", cpu="3920m", memory="7Gi", offerings=[offering("c", "on-demand", 1.7)]),
+                ]
+            )
+        ],
+    ),
+    "a DaemonSet is the company it seeks": snapshot(
+        [
+            pod(
+                labels=LABELS,
+                affinity=(
+                    term(
+                        CAPACITY_TYPE,
+                        PodSelector(
+                            Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"kube-system"})
+                        ),
+                    ),
+                ),
+            )
+        ],
+        daemon_sets=[daemon_set()],
+    ),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+def test_it_is_planned_right_now(world: Snapshot) -> None:
+    plan = solve(world)
+    assert check(world, plan) == []
+    places: dict[PodKey, str | None] = {each.pod: could_place(world, plan, each.pod) for each in plan.unschedulable}
+    assert [f"{key} could go to {place}" for key, place in places.items() if place is not None] == []
