@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from pathlib import Path
 _WANTED = "3.13"
 # AWS's runtime client, beside the function's own packages as /var/runtime is on Lambda.
 _RUNTIME_CLIENT = "awslambdaric"
+# Each is 90 MB, and every change of the lock makes another; branches that are worked on in turn keep theirs.
+_IDLE_SECONDS = 3 * 24 * 3600
 
 
 class NoRuntimeError(RuntimeError):
@@ -50,7 +53,23 @@ def prepare_runtime(root: Path, layers: Sequence[Path], environment: Mapping[str
     folder = root / ".build" / "runtime" / _key(root, version, layer)
     if not folder.is_dir():
         _build(root, folder, python, layer if version == _WANTED else None, environment)
+    _forget_idle(folder)
     return Runtime(python, version, packages=(folder / "runtime",), dependencies=folder / "dependencies")
+
+
+def _forget_idle(used: Path) -> None:
+    """Remove what no run has used for long, and what killed builds left; other runs may do the same at this moment."""
+    os.utime(used)
+    for folder in used.parent.iterdir():
+        if folder != used and time.time() - _last_used(folder) > _IDLE_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _last_used(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()
 
 
 def _interpreter(environment: Mapping[str, str]) -> tuple[Path, str]:

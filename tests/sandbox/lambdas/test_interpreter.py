@@ -1,5 +1,6 @@
 """uv and Python 3.13 are stood in for by small scripts here, so nothing is downloaded."""
 
+import os
 import stat
 import sys
 from collections.abc import Mapping
@@ -104,6 +105,20 @@ def test_it_is_built_once_for_a_lock(root: Path, environment: Mapping[str, str],
     assert calls() == 2 * after_first
 
 
+def test_builds_that_nobody_used_for_days_are_removed_and_those_in_use_stay(
+    root: Path, environment: Mapping[str, str]
+) -> None:
+    idle = _built(root, environment, "idle", days=4)
+    killed = idle.with_name(f"{idle.name}.123")
+    killed.mkdir()
+    _age(killed, days=4)
+    recent = _built(root, environment, "recent", days=2)
+    old_but_used = _built(root, environment, "old but used", days=9)
+    _built(root, environment, "old but used", days=0)
+    now = _built(root, environment, "now", days=0)
+    assert sorted(now.parent.iterdir()) == sorted([recent, old_but_used, now])
+
+
 def test_another_layer_is_another_build(
     root: Path, environment: Mapping[str, str], layer: Path, tmp_path: Path
 ) -> None:
@@ -123,6 +138,20 @@ def test_a_failed_build_leaves_nothing_and_gives_uvs_words(
 def test_without_uv_it_says_where_it_looked(root: Path, environment: Mapping[str, str]) -> None:
     with pytest.raises(NoRuntimeError, match=r"neither in UV, nor on PATH, nor at .*\.tools/uv/bin/uv"):
         prepare_runtime(root, [], {**environment, "UV": ""})
+
+
+def _built(root: Path, environment: Mapping[str, str], lock: str, *, days: int) -> Path:
+    """The build of this lock, last used so long ago."""
+    (root / "uv.lock").write_text(lock)
+    dependencies = prepare_runtime(root, [], environment).dependencies
+    assert dependencies is not None
+    _age(dependencies.parent, days)
+    return dependencies.parent
+
+
+def _age(folder: Path, days: int) -> None:
+    then = folder.stat().st_mtime - days * 24 * 3600
+    os.utime(folder, (then, then))
 
 
 def _script(path: Path, text: str) -> Path:
