@@ -17,7 +17,6 @@ from nodewright.adapters.manifests.pod_requests import NOTHING_GIVEN, Given, rea
 from nodewright.adapters.manifests.pod_rules import NO_RULES, PodRules, RuleTemplates, read_rules
 from nodewright.adapters.manifests.pod_volumes import NO_VOLUMES, PodVolumes, claims_storage, read_volumes
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
-from nodewright.adapters.manifests.unplanned import unplanned_placement, unplanned_volumes
 from nodewright.domain.host_ports import HostPort
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
@@ -101,7 +100,7 @@ class PodSpecs:
         key = bytes(spec.volumes)
         known = self._volumes.get(key)
         if known is None:
-            known = self._volumes[key] = unplanned_volumes(read_volumes(spec))
+            known = self._volumes[key] = read_volumes(spec)
         return known
 
 
@@ -115,7 +114,7 @@ def _read_placement(spec: RawPodSpec) -> Placement:
         host_ports=host_ports,
         rules=rules,
         rule_keys=rules.label_keys if rules else (),
-        problems=(*problems, *_claims(spec), *unreadable, *unknown, *unplanned_placement(rules, host_ports)),
+        problems=(*problems, *_claims(spec), *unreadable, *unknown),
     )
 
 
