@@ -118,7 +118,7 @@ def test_details_say_how_many_types_each_requirement_excludes_alone() -> None:
             options(),
             Rule.VOLUMES,
             "g.m fails only topology.kubernetes.io/zone In [z] (the pool has a, b, c)",
-            "let NodePool/default and the pod reach its volumes' zone",
+            "let the pod and NodePool/default use the zone of its volumes",
         ),
         (
             pod(cpu="9"),
@@ -288,8 +288,7 @@ def test_spread_leaves_the_zones_that_have_least() -> None:
     (only,) = explained.pools
     assert fallen(only) == [(Rule.COMPANY, 2)]
     assert only.fallen[0].detail == (
-        "spread over topology.kubernetes.io/zone: a has 1, the least 0, maxSkew 1; "
-        "spread over topology.kubernetes.io/zone: b has 1, the least 0, maxSkew 1"
+        "spread over topology.kubernetes.io/zone (maxSkew 1, the least is 0): a has 1, b has 1"
     )
     assert only.best == "x.s, spot, 0.40 USD/h in c"
 
@@ -309,13 +308,13 @@ def test_spread_with_too_few_domains_says_how_many_can_be_reached() -> None:
     rooms = [zoned("n-a", "a", pod("r1", labels=W)), zoned("n-b", "b", pod("r2", labels=W))]
     seen = snapshot([waiting], rooms=rooms, pools=[options(pool("default", (ZONE, "In", "a", "b")))])
     (only,) = left_waiting(waiting, seen).pools
-    assert only.nearest == "spread over topology.kubernetes.io/zone needs 3 domains, 2 reachable"
+    assert only.nearest == "spread over topology.kubernetes.io/zone needs 3 domains, 2 reachable: a has 1"
 
 
 def test_spread_over_a_label_nobody_has_says_so() -> None:
     waiting = pod(labels=W, spreads=(TopologySpread("rack", selecting("app", "w")),))
     (only,) = left_waiting(waiting, snapshot([waiting])).pools
-    assert only.nearest == "spread over rack, a label it lacks"
+    assert only.nearest == "spread over rack: the label is missing"
 
 
 @pytest.mark.parametrize(
@@ -345,15 +344,13 @@ def test_affinity_leaves_the_zone_of_the_pods_it_is_to() -> None:
     waiting = pod(affinity=(term(),))
     (only,) = left_waiting(waiting, snapshot([waiting], rooms=[zoned("n-c", "c", pod("r", labels=W))])).pools
     assert only.best == "x.s, spot, 0.40 USD/h in c"
-    assert only.fallen[0].detail.startswith(
-        "affinity to pods with app In [w]: none is in topology.kubernetes.io/zone a"
-    )
+    assert only.fallen[0].detail == f"affinity over {ZONE} to pods with app In [w]: none in a, none in b"
 
 
 def test_affinity_to_one_host_leaves_no_new_node() -> None:
     waiting = pod(affinity=(term(HOST),))
     (only,) = left_waiting(waiting, snapshot([waiting], rooms=[zoned("n-c", "c", pod("r", labels=W))])).pools
-    assert only.nearest == "affinity to pods with app In [w]: none is on a new node"
+    assert only.nearest == f"affinity over {HOST} to pods with app In [w]: none on a new node"
 
 
 def test_a_pod_that_matches_its_own_affinity_may_start_anywhere() -> None:
@@ -364,13 +361,12 @@ def test_a_pod_that_matches_its_own_affinity_may_start_anywhere() -> None:
 def test_anti_affinity_of_either_side_rules_out_a_zone() -> None:
     mine = pod(anti_affinity=(term(),))
     (only,) = left_waiting(mine, snapshot([mine], rooms=[zoned("n-a", "a", pod("r", labels=W))])).pools
-    assert (
-        "anti-affinity to pods with app In [w]: default/r is in topology.kubernetes.io/zone a" in only.fallen[0].detail
-    )
+    assert only.fallen[0].detail == f"anti-affinity over {ZONE} to pods with app In [w]: default/r in a"
+
     theirs = pod(labels=W)
     owner = pod("r", anti_affinity=(term(),))
     (only,) = left_waiting(theirs, snapshot([theirs], rooms=[zoned("n-a", "a", owner)])).pools
-    assert "anti-affinity of default/r: default/r is in topology.kubernetes.io/zone a" in only.fallen[0].detail
+    assert only.fallen[0].detail == f"anti-affinity over {ZONE} of others: default/r in a"
 
 
 def arm_options(**settings: str) -> PoolOptions:
@@ -518,6 +514,25 @@ def test_preferences_that_do_not_hold_where_it_goes_are_told() -> None:
     assert explain_pod(PlanView(seen, plan), waiting.key).unmet == (
         "nodes with topology.kubernetes.io/zone In [b] (weight 20)",
         "to be with pods with app In [db] (weight 30)",
-        "anti-affinity to pods with app In [web]: default/r is in kubernetes.io/hostname n (weight 50)",
-        "spread over topology.kubernetes.io/zone: a has 1, the least 0, maxSkew 1",
+        "anti-affinity over kubernetes.io/hostname to pods with app In [web]: default/r in n (weight 50)",
+        "spread over topology.kubernetes.io/zone (maxSkew 1, the least is 0): a has 1",
     )
+
+
+@pytest.mark.parametrize(
+    ("waiting", "advice"),
+    [
+        (spread_pod(min_domains=9), "lower minDomains, or let a pool be bought in more domains"),
+        (
+            pod(affinity=(term(app="ghost"),)),
+            "create a pod it wants to be with, correct the term, or prefer instead of require it",
+        ),
+        (
+            pod(labels=W, spreads=(TopologySpread("rack", selecting("app", "w")),)),
+            "use a label that nodes have instead of rack, or let the pool's nodes carry it",
+        ),
+    ],
+)
+def test_the_cure_fits_the_rule_between_pods(waiting: Pod, advice: str) -> None:
+    rooms = [zoned(f"n-{zone}", zone, pod(f"r-{zone}", labels=W)) for zone in "abc"]
+    assert left_waiting(waiting, snapshot([waiting], rooms=rooms)).advice == (f"pool default: {advice}",)

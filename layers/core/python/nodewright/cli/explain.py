@@ -21,7 +21,7 @@ from nodewright.cli.explain_table import show_explanation
 from nodewright.cli.plan import BAD_INPUT, Output
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.explaining import explain_node, explain_pod, explain_pool
-from nodewright.domain.scheduling.explanations import Waits
+from nodewright.domain.scheduling.explanations import Rule, Verdict, Waits
 from nodewright.domain.scheduling.plan_views import PlanView
 from nodewright.wiring.cli import decisions
 from nodewright.wiring.planning import catalogue, plan_sources
@@ -159,8 +159,13 @@ def _console() -> Console:
 
 def _pod(planned: Planned, name: str) -> Explanation:
     told = explain_pod(PlanView(planned.snapshot, planned.plan), _key(planned, name))
-    pools = [pool.name for pool in told.pools] if isinstance(told.outcome, Waits) else []
+    pools = [pool.name for pool in told.pools if isinstance(told.outcome, Waits) and _sells_nothing(pool)]
     return replace(told, warnings=(*told.warnings, *_warnings(planned, f"{told.pod}", *pools)))
+
+
+def _sells_nothing(pool: Verdict) -> bool:
+    """Whatever the pod: then the pool's own manifest may be wrong."""
+    return not pool.candidates or (not pool.left and pool.fallen[-1].rule is Rule.REQUIREMENTS)
 
 
 def _warnings(planned: Planned, *names: str) -> list[str]:

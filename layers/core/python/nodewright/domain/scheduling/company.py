@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from nodewright.domain import nodes
 from nodewright.domain.plans import Plan
@@ -22,6 +22,18 @@ FRESH: Final = "a new node"
 """The host name of a node that is yet to be bought: a domain that nobody is in."""
 
 Labels = Mapping[str, str]
+
+
+class Objection(NamedTuple):
+    """What a rule has against a node."""
+
+    rule: str
+    here: str
+    """With numbers and names."""
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.here}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +90,8 @@ class Company:
         own |= {term.topology_key for term in (*self._pod.affinity, *self._pod.anti_affinity)}
         return frozenset(own | {term.topology_key for _, _, term in self._others()})
 
-    def objection(self, labels: Labels) -> str | None:
-        """Which rule keeps the pod off a node of these labels, with numbers."""
+    def objection(self, labels: Labels) -> Objection | None:
+        """Of the first rule that keeps the pod off a node of these labels."""
         return next((told for check in self._checks if (told := check(labels)) is not None), None)
 
     def unmet(self, labels: Labels) -> Iterator[str]:
@@ -99,7 +111,7 @@ class Company:
         for spread in self._pod.spreads:
             objection = None if spread.hard else self._spread(spread)(labels)
             if objection is not None:
-                yield objection
+                yield str(objection)
 
     def _spread(self, spread: TopologySpread) -> "_Check":
         counted = [place for place in self._places if self._is_counted(spread, place.labels, place.taints)]
@@ -112,15 +124,17 @@ class Company:
         least = 0 if missing else min(found.values(), default=0)
         most = least + spread.max_skew - self._selects(spread.selector, self._pod)
 
-        def check(labels: Labels) -> str | None:
+        def check(labels: Labels) -> Objection | None:
             value = labels.get(key)
             if value is None:
-                return f"spread over {key}, a label it lacks"
+                return _lacking("spread", key)
             if found[value] <= most:
                 return None
             if missing:
-                return f"spread over {key} needs {spread.min_domains} domains, {len(found)} reachable"
-            return f"spread over {key}: {value} has {found[value]}, the least {least}, maxSkew {spread.max_skew}"
+                needs = f"spread over {key} needs {spread.min_domains} domains, {len(found)} reachable"
+                return Objection(needs, f"{value} has {found[value]}", _FEW_DOMAINS)
+            rule = f"spread over {key} (maxSkew {spread.max_skew}, the least is {least})"
+            return Objection(rule, f"{value} has {found[value]}", _UNEVEN)
 
         return check
 
@@ -145,26 +159,28 @@ class Company:
         ]
         starts = not matching and all(self._selects(term.selector, self._pod) for term in terms)
 
-        def check(labels: Labels) -> str | None:
+        def check(labels: Labels) -> Objection | None:
             for term in terms:
-                value = labels.get(term.topology_key)
+                key = term.topology_key
+                value = labels.get(key)
                 if value is None:
-                    return f"affinity over {term.topology_key}, a label it lacks"
-                if not starts and value not in {place.labels.get(term.topology_key) for place in matching}:
-                    where = f"in {term.topology_key} {value}" if value != FRESH else "on a new node"
-                    return f"affinity to pods with {_shown(term)}: none is {where}"
+                    return _lacking("affinity", key)
+                if not starts and value not in {place.labels.get(key) for place in matching}:
+                    rule = f"affinity over {key} to pods with {_shown(term)}"
+                    return Objection(rule, f"none {'on' if value == FRESH else 'in'} {value}", _NOBODY)
             return None
 
         return check
 
     def _repulsion(self, term: PodAffinityTerm) -> "_Check":
         taken = self._where(term.topology_key, partial(self._selects, term.selector))
-        return _avoiding(term, taken, f"anti-affinity to pods with {_shown(term)}")
+        return _avoiding(term, taken, f"anti-affinity over {term.topology_key} to pods with {_shown(term)}")
 
     def _repulsions_of_others(self) -> Iterator["_Check"]:
         for place, owner, term in self._others():
             value = place.labels.get(term.topology_key)
-            yield _avoiding(term, {value: owner.key} if value is not None else {}, f"anti-affinity of {owner.key}")
+            taken = {} if value is None else {value: owner.key}
+            yield _avoiding(term, taken, f"anti-affinity over {term.topology_key} of others")
 
     def _others(self) -> Iterator[tuple[Place, Pod, PodAffinityTerm]]:
         """Terms of others that keep this pod away."""
@@ -188,15 +204,24 @@ class Company:
         return selector.selects(pod.key.namespace, pod.labels, self._snapshot.namespaces)
 
 
-_Check = Callable[[Labels], str | None]
+_Check = Callable[[Labels], Objection | None]
+_FEW_DOMAINS: Final = "lower minDomains, or let a pool be bought in more domains"
+_UNEVEN: Final = "raise maxSkew, use ScheduleAnyway, or let the pools be bought in the domains that have least"
+_NOBODY: Final = "create a pod it wants to be with, correct the term, or prefer instead of require it"
+_TAKEN: Final = "let the pools be bought in more domains, or prefer instead of require it"
+
+
+def _lacking(what: str, key: str) -> Objection:
+    fix = f"use a label that nodes have instead of {key}, or let the pool's nodes carry it"
+    return Objection(f"{what} over {key}", "the label is missing", fix)
 
 
 def _avoiding(term: PodAffinityTerm, taken: Mapping[str, PodKey], told: str) -> _Check:
-    def check(labels: Labels) -> str | None:
+    def check(labels: Labels) -> Objection | None:
         value = labels.get(term.topology_key)
         if value is None or value not in taken:
             return None
-        return f"{told}: {taken[value]} is in {term.topology_key} {value}"
+        return Objection(told, f"{taken[value]} in {value}", _TAKEN)
 
     return check
 

@@ -1,6 +1,6 @@
 """One pod in one pool: which of its instance types fall to which rule."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from nodewright.domain.pods import EBS_DRIVER, DaemonSet, Pod
 from nodewright.domain.quantities import format_amount
 from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.arrays import Bools, Ints, every
-from nodewright.domain.scheduling.company import FRESH, Company, Labels
+from nodewright.domain.scheduling.company import FRESH, Company, Labels, Objection
 from nodewright.domain.scheduling.explanations import Rule
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.shelf_words import culprits, kind_name, named, nearest_by_labels
@@ -112,7 +112,7 @@ class PodInMarket:
             self.market.columns.admits_any(wanted),
             lambda rows: culprits(self.market, wanted, rows),
             lambda rows: nearest_by_labels(self.market, wanted, rows),
-            lambda _: f"let {self.market.pool} and the pod reach its volumes' zone",
+            lambda _: f"let the pod and {self.market.pool} use the zone of its volumes",
         )
 
     def _size(self) -> Stage:
@@ -160,9 +160,9 @@ class PodInMarket:
         return Stage(
             Rule.COMPANY,
             keeps,
-            lambda rows: "; ".join(_distinct(objections, rows)),
-            lambda rows: next(iter(_distinct(objections, rows)), ""),
-            lambda _: "loosen that rule, or let more domains of it be bought in the pools",
+            lambda rows: _grouped(_distinct(objections, rows)),
+            lambda rows: _grouped(_distinct(objections, rows)[:1]),
+            lambda rows: next((each.advice for each in _distinct(objections, rows)), ""),
         )
 
     def _min_values(self) -> Stage:
@@ -215,9 +215,9 @@ class PodInMarket:
         names = [(i, name) for i, name in enumerate(self.place.resources) if lacking[best][i]]
         return ", ".join(f"{name} {format_amount(name, int(room[i]))}" for i, name in names)
 
-    def _objections(self) -> list[str | None]:
+    def _objections(self) -> list[Objection | None]:
         keys = sorted(self.company.keys)
-        known: dict[tuple[str | None, ...], str | None] = {}
+        known: dict[tuple[str | None, ...], Objection | None] = {}
         found = []
         for labels in row_labels(self.market, keys):
             values = tuple(labels.get(key) for key in keys)
@@ -245,7 +245,15 @@ def row_labels(market: Market, keys: Sequence[str]) -> Iterator[Labels]:
         yield {key: value for key, value in values.items() if value is not None}
 
 
-def _distinct(objections: Sequence[str | None], rows: Bools) -> list[str]:
+def _grouped(objections: Iterable[Objection]) -> str:
+    """Each rule once, with all it found."""
+    found: dict[str, list[str]] = {}
+    for each in objections:
+        found.setdefault(each.rule, []).append(each.here)
+    return "; ".join(f"{rule}: {', '.join(here)}" for rule, here in found.items())
+
+
+def _distinct(objections: Sequence[Objection | None], rows: Bools) -> list[Objection]:
     told = (objections[row] for row in np.flatnonzero(rows).tolist())
     return list(dict.fromkeys(each for each in told if each is not None))
 

@@ -75,7 +75,7 @@ class _Told:
         if rule is Rule.HOST_PORTS:
             clash = next(conflicts(pod.host_ports, room.host_ports), None)
             return f"hostPort {clash[0]} is taken" if clash else ""
-        return self._company.objection(room.labels) or ""
+        return str(self._company.objection(room.labels) or "")
 
     def _labels(self) -> str:
         labels = self._room.labels
