@@ -71,7 +71,10 @@ def test_a_broken_document_keeps_no_other_from_being_read(tmp_path: Path) -> Non
         (b"\x7fELF\xff", "in.yaml||it is not text in UTF-8, so it is left out"),
         (b"kind: P\0d", "in.yaml||it is not text in UTF-8, so it is left out"),
         ("a:\n\t- b\n", "in.yaml|line 2|a tab indents this line, which YAML doesn't allow; use spaces"),
-        ("a: 1\na: 2\n", "in.yaml|line 2|the key 'a' is there twice; remove one of them"),
+        (
+            "a: 1\na: 2\n",
+            "in.yaml|line 2|the key 'a' is there twice; remove one of them, or write --- between two objects",
+        ),
         ("\n\nreplicas: 3\n", "in.yaml|line 3|it is no Kubernetes object: it has no kind; left out"),
         ("- 5\n", "in.yaml|line 1|it is no Kubernetes object: it has no kind; left out"),
         (

@@ -34,16 +34,19 @@ def plan(
         Path | None, typer.Option("--catalogue", help="Instance types and prices of yours, as JSON or YAML.")
     ] = None,
     region: Annotated[
-        str, typer.Option(help=f"Whose packaged prices count: {', '.join(regions())}.  [default: {DEFAULT_REGION}]")
+        str, typer.Option(help=f"Whose packaged prices count: {' or '.join(regions())}; {DEFAULT_REGION} unless said.")
     ] = "",
     output: Annotated[Output, typer.Option("--output", "-o", help="How it is shown.")] = Output.TABLE,
 ) -> None:
-    """What would be launched for manifests, at what price, and why not for the rest. No AWS, no cluster.
+    """What would be launched for manifests, at what price, and why not for the rest.
 
-    Reads Nodes, Pods, Deployments, StatefulSets, Jobs, DaemonSets, NodePools, node classes and what belongs to them,
-    as they are in a repository or as `kubectl get -o yaml` prints them. Subnets are assumed in every zone.
+    No AWS, no cluster: it reads Nodes, Pods, Deployments, StatefulSets, Jobs,
+    DaemonSets, NodePools, node classes and what belongs to them, as they are in a
+    repository or as kubectl get -o yaml prints them. Subnets are assumed in every
+    zone.
 
-    Exit codes: 0 it is planned, even if some pods wait; 2 the input or an option is unusable.
+    Exit codes: 0 it is planned, even if some pods wait; 2 the input or an option
+    is unusable.
     """
     try:
         sold = catalogue(catalogue_file, region)

@@ -132,7 +132,8 @@ class _Reader:
                 merged |= self._merged(value_node, path, depth)
                 continue
             if key in found:
-                raise YamlError(key_node.start_mark.line, f"the key {key!r} is there twice; remove one of them")
+                fix = "remove one of them" if path else "remove one of them, or write --- between two objects"
+                raise YamlError(key_node.start_mark.line, f"the key {key!r} is there twice; {fix}")
             value = self.value(value_node, (*path, key), depth + 1)
             found[key] = self._text(value, value_node, (*path, key)) if texts else value
         return {**merged, **found}
