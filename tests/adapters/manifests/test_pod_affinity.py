@@ -72,6 +72,22 @@ def test_label_keys_are_merged_with_the_pod_s_own_values() -> None:
     assert not takes(read, app="web", hash="new", tenant="a")
 
 
+def test_other_tenants_than_its_own_are_those_that_have_another_value() -> None:
+    """The example of KEP-3633: without Exists pods of no tenant would count too."""
+    selector: Json = {"matchExpressions": [{"key": "tenant", "operator": "Exists"}]}
+    read = term({"tenant": "a"}, labelSelector=selector, mismatchLabelKeys=["tenant"])
+    assert takes(read, tenant="b")
+    assert not takes(read, tenant="a")
+    assert not takes(read, app="web")
+
+
+def test_what_was_merged_at_creation_stays_though_the_label_changed() -> None:
+    merged: Json = {"matchExpressions": [{"key": "tenant", "operator": "NotIn", "values": ["a"]}]}
+    read = term({"tenant": "b"}, labelSelector=merged, mismatchLabelKeys=["tenant"])
+    assert takes(read, tenant="b")
+    assert not takes(read, tenant="a")
+
+
 def test_label_keys_do_nothing_to_an_absent_selector() -> None:
     assert not takes(term({"hash": "new"}, labelSelector=None, matchLabelKeys=["hash"]), hash="new")
 
@@ -82,7 +98,10 @@ def test_label_keys_do_nothing_to_an_absent_selector() -> None:
         ({"topologyKey": ""}, ".topologyKey: it is empty; name a label of nodes"),
         ({"topologyKey": "no key"}, ".topologyKey: 'no key' is not a label key"),
         ({"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Lt"}]}}, ".labelSelector.matchExpress"),
-        ({"namespaceSelector": {"matchLabels": {"a": "b c"}}}, ".namespaceSelector.matchLabels: 'b c' is not a label"),
+        (
+            {"namespaceSelector": {"matchLabels": {"a": "b c"}}},
+            ".namespaceSelector.matchLabels: a: 'b c' is not a label",
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])

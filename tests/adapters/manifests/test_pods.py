@@ -288,7 +288,7 @@ def test_an_unreadable_term_is_a_problem_with_its_path() -> None:
 def test_a_selector_that_no_node_can_meet_is_a_problem_as_short_as_it_may_be() -> None:
     read = read_pod(pod(nodeSelector={"team": "x" * 10_000}))
     (problem,) = read.problems
-    assert problem.startswith("spec.nodeSelector: the value 'xxx")
+    assert problem.startswith("spec.nodeSelector: team: the value 'xxx")
     assert "10000 characters; at most 63" in problem
     assert len(problem) < 150
     assert read.alternatives == ()

@@ -106,7 +106,7 @@ def test_labels_of_pods_have_no_older_names() -> None:
             {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists", "values": ["1"]}]}},
             ".labelSelector.matchExpressions[0]: 'app': Exists takes no values",
         ),
-        ({"labelSelector": {"matchLabels": {"app": "y" * 10_000}}}, ".labelSelector.matchLabels: the value 'yyy"),
+        ({"labelSelector": {"matchLabels": {"app": "y" * 10_000}}}, ".labelSelector.matchLabels: app: the value 'yyy"),
         ({"labelSelector": {"matchLabels": {"a b": "c"}}}, ".labelSelector.matchLabels: 'a b' is not a label key"),
     ],
 )

@@ -52,13 +52,14 @@ class SelectorTemplate:
     def _merged(self, labels: Mapping[str, str]) -> Requirements | None:
         if self.labels is None or not (self.match_keys or self.mismatch_keys):
             return self.labels
-        # The API server merges them itself when a pod is created; labels may have changed since.
-        alike = [label_requirement(k, "In", (labels[k],)) for k in self.match_keys if self._merges(k, labels)]
-        unlike = [label_requirement(k, "NotIn", (labels[k],)) for k in self.mismatch_keys if self._merges(k, labels)]
-        return Requirements((*self.labels.values(), *alike, *unlike))
+        own = [("In", key) for key in self.match_keys] + [("NotIn", key) for key in self.mismatch_keys]
+        added = [label_requirement(key, operator, (labels[key],)) for operator, key in own if key in labels]
+        return Requirements((*self.labels.values(), *(each for each in added if not self._has(each))))
 
-    def _merges(self, key: str, labels: Mapping[str, str]) -> bool:
-        return key in labels and self.labels is not None and key not in self.labels
+    def _has(self, own: Requirement) -> bool:
+        """The API server merges them itself when a pod is created; its labels may have changed since."""
+        known = self.labels.get(own.key) if self.labels is not None else None
+        return known is not None and bool(known.values) and known.complement == own.complement
 
 
 def read_selector(raw: RawSelector, path: str) -> Requirements:

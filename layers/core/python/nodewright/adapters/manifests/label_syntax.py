@@ -4,7 +4,7 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 _LONGEST_NAME: Final = 63
@@ -35,17 +35,13 @@ def value_problem(value: str) -> str | None:
 
 def check(key: str, values: Iterable[str] = ()) -> None:
     """ValueError when no label can have this key, or one of the values."""
-    problem = key_problem(key) or next(filter(None, map(value_problem, values)), None)
+    problem = key_problem(key)
     if problem is not None:
         raise ValueError(problem)
-
-
-def label_problems(path: str, labels: Mapping[str, str]) -> Iterator[str]:
-    """What the API server would refuse of an object's labels."""
-    for key, value in labels.items():
-        problem = key_problem(key) or value_problem(value)
+    for value in values:
+        problem = value_problem(value)
         if problem is not None:
-            yield f"{path}: {problem}"
+            raise ValueError(f"{key}: {problem}")
 
 
 def shown(text: str) -> str:
