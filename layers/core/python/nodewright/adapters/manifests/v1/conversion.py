@@ -4,6 +4,7 @@ Pools and classes are read together, as planning reads them, because kubelet set
 classes. What can't be read is not converted: nobody knows what was meant.
 """
 
+import difflib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from nodewright.domain.pools import NodePool
 
 _POOLS: Final = {("karpenter.sh", "NodePool"), ("karpenter.sh", "Provisioner")}
 _CLASSES: Final = {("karpenter.k8s.aws", "EC2NodeClass"), ("karpenter.k8s.aws", "AWSNodeTemplate")}
+_KINDS: Final = {kind for _, kind in _POOLS | _CLASSES} | {"NodeClaim", "Machine", "NodeOverlay"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Conversion:
     documents: tuple[Json, ...]
     warnings: tuple[ManifestWarning, ...]
     left: tuple[str, ...]
-    """Pools and classes that are as they were, because of what the warnings say of them."""
+    """Pools and classes of older generations that are as they were, because of what the warnings say of them."""
 
 
 def convert(documents: Iterable[Mapping[str, object]]) -> Conversion:
@@ -55,7 +57,7 @@ def convert(documents: Iterable[Mapping[str, object]]) -> Conversion:
     return Conversion(
         tuple(made for raw in current for made in _converted(raw, read)),
         (*warnings, *(warning for raw in current for warning in (*_own_warnings(raw, read), *old_names(raw)))),
-        tuple(_key(raw) for raw in current if id(raw) in counted and not read.knows(_key(raw))),
+        tuple(_key(raw) for raw in current if id(raw) in counted and _is_old(raw) and not read.knows(_key(raw))),
     )
 
 
@@ -128,13 +130,16 @@ def _class(raw: Json, node_class: NodeClass) -> Json:
 
 def _own_warnings(raw: Json, read: _Read) -> Iterator[ManifestWarning]:
     """What has to be done by hand."""
+    group, kind = _identity(raw)
+    if "karpenter" in group and kind not in _KINDS:
+        yield ManifestWarning(_key(raw), "kind", f"{group} has no such kind, so it is left as it is; {_meant(kind)}")
     pool = read.pools.get(_key(raw))
     if pool and read.is_homeless(pool) and _own_kubelet(raw) is not None:
         yield ManifestWarning(
             str(pool),
             f"metadata.annotations.{PARKED_KUBELET}",
-            f"EC2NodeClass {pool.node_class!r} is not among these manifests, so the kubelet settings are kept here;"
-            " convert both together, or move them to its spec.kubelet",
+            f"EC2NodeClass {pool.node_class!r} is not among these manifests or can't be read, so the kubelet settings"
+            " are kept here; convert both together, or move them to its spec.kubelet",
         )
     for node_class in read.classes.get(_key(raw), ()):
         if raw["kind"] != "EC2NodeClass" and not node_class.instance_profile:
@@ -143,6 +148,15 @@ def _own_warnings(raw: Json, read: _Read) -> Iterator[ManifestWarning]:
                 node_class.path("spec.instanceProfile"),
                 "there is none, so nodes get the stack's own; for use with Karpenter add a role or instanceProfile",
             )
+
+
+def _meant(kind: str) -> str:
+    near = difflib.get_close_matches(kind, sorted(_KINDS), 1)
+    return f"did you mean {near[0]}?" if near else "correct or remove it"
+
+
+def _is_old(raw: Json) -> bool:
+    return _identity(raw)[1] in {"Provisioner", "AWSNodeTemplate"} or not str(raw.get("apiVersion")).endswith("/v1")
 
 
 def _own_kubelet(raw: Json) -> Kubelet | None:
