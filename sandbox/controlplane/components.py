@@ -44,7 +44,7 @@ class Layout:
         return str(self.folder / name)
 
 
-def write_files(layout: Layout, authority: Authority) -> None:
+def write_files(layout: Layout, authority: Authority, *, preemption: bool = True) -> None:
     """Certificates, keys, kubeconfigs and the scheduler's configuration."""
     hosts = ["127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.100.0.1"]
     serving, signing = authority.serving(hosts), signing_key()
@@ -57,7 +57,7 @@ def write_files(layout: Layout, authority: Authority) -> None:
     for user in (ADMIN, KWOK, SCHEDULER, CONTROLLER_MANAGER):
         certificate = authority.client(user, groups.get(user, ()))
         write_secret(layout.kubeconfig(user), kubeconfig(layout.url, authority.ca_pem, user, certificate))
-    write_secret(layout.folder / "scheduler.yaml", _as_json(_scheduler_configuration(layout)))
+    write_secret(layout.folder / "scheduler.yaml", _as_json(_scheduler_configuration(layout, preemption)))
 
 
 def kubeconfig(url: str, ca_pem: bytes, user: str, certificate: Certificate) -> bytes:
@@ -166,13 +166,16 @@ def kwok(binaries: Binaries, layout: Layout) -> list[str]:
     ]
 
 
-def _scheduler_configuration(layout: Layout) -> dict[str, object]:
+def _scheduler_configuration(layout: Layout, preemption: bool) -> dict[str, object]:
+    disabled: list[dict[str, str]] = [] if preemption else [{"name": "*"}]
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"kubeconfig": str(layout.kubeconfig(SCHEDULER)), "qps": _QPS, "burst": _BURST},
         "leaderElection": {"leaderElect": False},
         "enableProfiling": False,
+        # Preemption is what is done after no node was found, and the only thing.
+        "profiles": [{"schedulerName": "default-scheduler", "plugins": {"postFilter": {"disabled": disabled}}}],
     }
 
 

@@ -30,7 +30,8 @@ _FOREVER_SECONDS = 100_000_000
 class ControlPlane:
     """etcd, kube-apiserver, kube-scheduler, kube-controller-manager and KWOK, with no node to begin with.
 
-    Without `controllers` the last two are missing: nothing but the scheduler changes what was written.
+    Without `controllers` the last two are missing: nothing but the scheduler changes what was written. Without
+    `preemption` no pod is ever deleted to make room for another.
 
     With `verify`, bearer tokens are checked by that function through a token webhook, as EKS does. The function is
     first called when the first token comes, so what it asks may start later than the control plane.
@@ -43,11 +44,13 @@ class ControlPlane:
         folder: Path | None = None,
         node_grace_seconds: int = 25,
         controllers: bool = True,
+        preemption: bool = True,
     ) -> None:
         self._verify = verify
         self._given_folder = folder
         self._node_grace_seconds = node_grace_seconds
         self._controllers = controllers
+        self._preemption = preemption
         self._stack = contextlib.ExitStack()
         self._kept: frozenset[str] = frozenset()
 
@@ -135,7 +138,7 @@ class ControlPlane:
         self._binaries = binaries.ensure(os.environ, say)
         self._layout = self._prepare_folder()
         self.authority = Authority("nodewright-sandbox", _now())
-        components.write_files(self._layout, self.authority)
+        components.write_files(self._layout, self.authority, preemption=self._preemption)
         self._processes = Processes(self._layout.folder)
         self._stack.callback(self._processes.stop)
         self._start_storage_and_api()

@@ -127,7 +127,7 @@ class Bench:
 @contextlib.contextmanager
 def bench() -> Iterator[Bench]:
     """Started and ended with the block."""
-    with ControlPlane(verify=_administrator, controllers=False) as plane:
+    with ControlPlane(verify=_administrator, controllers=False, preemption=False) as plane:
         yield Bench(plane)
 
 

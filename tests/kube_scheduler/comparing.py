@@ -1,9 +1,9 @@
 """A plan put before the real kube-scheduler: what we would buy is there, and it binds as it likes."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
 
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain.nodes import INSTANCE_TYPE_LABEL, NODE_POOL_LABEL
@@ -21,9 +21,6 @@ from tests.kube_scheduler.machines import RACK
 from tests.kube_scheduler.pod_rules import CAPACITY_TYPE, ZONE
 from tests.kube_scheduler.settling import Bindings, pod_key, settle
 
-#: A pod may be without a node for these reasons and still find room that a larger node than planned has left.
-BOUGHT_NO_MORE: Final = frozenset({"LimitReached"})
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -33,7 +30,7 @@ class Outcome:
     plan: Plan
     bought: Bought
     bindings: Bindings
-    given_up: Mapping[PodKey, str]
+    given_up: Mapping[PodKey, str] = field(default_factory=dict)
     """Pods left without a node that took one that we could have bought → what that is."""
 
     @property
@@ -48,14 +45,23 @@ class Outcome:
 
     @property
     def stranded(self) -> tuple[PodKey, ...]:
-        """Planned, and not bound at all: bought in vain."""
-        return tuple(pod for pod in self.bought.planned if pod not in self.bindings.nodes)
+        """Planned, and no node for it in the end: bought in vain. Which of equal pods gets it doesn't count."""
+        lacking = self._planned_by_twins() - self._bound_by_twins()
+        return tuple(self._some_of(lacking, (pod for pod in self.bought.planned if pod not in self.bindings.nodes)))
 
     @property
     def underrated(self) -> tuple[PodKey, ...]:
-        """Called unschedulable, and bound nevertheless."""
-        called = (each.pod for each in self.plan.unschedulable if each.reason not in BOUGHT_NO_MORE)
-        return tuple(pod for pod in called if pod in self.bindings.nodes)
+        """Called unschedulable, and bound nevertheless, beside all of its equals that were planned."""
+        more = self._bound_by_twins() - self._planned_by_twins()
+        called = (each.pod for each in self.plan.unschedulable if each.pod not in self.limited)
+        return tuple(self._some_of(more, (pod for pod in called if pod in self.bindings.nodes)))
+
+    @property
+    def limited(self) -> frozenset[PodKey]:
+        """Left because a pool's limits end: a larger node than planned may have room for them all the same."""
+        if not any("limits" in pool["spec"] for pool in self.cluster.pools):
+            return frozenset()
+        return frozenset(each.pod for each in self.plan.unschedulable if each.reason == "LimitReached")
 
     @property
     def agrees(self) -> bool:
@@ -64,6 +70,20 @@ class Outcome:
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
+
+    def _planned_by_twins(self) -> Counter[str]:
+        return Counter(self.cluster.twins[pod] for pod in self.bought.planned)
+
+    def _bound_by_twins(self) -> Counter[str]:
+        return Counter(self.cluster.twins[pod] for pod in self.bindings.nodes)
+
+    def _some_of(self, counts: Counter[str], pods: Iterable[PodKey]) -> Iterator[PodKey]:
+        """As many of each kind."""
+        left = counts.copy()
+        for pod in pods:
+            if left[self.cluster.twins[pod]] > 0:
+                left[self.cluster.twins[pod]] -= 1
+                yield pod
 
     def _lines(self) -> Iterator[str]:
         planned, nodes = self.bought.planned, self.bindings.nodes
@@ -97,11 +117,10 @@ def compare(bench: Bench, cluster: GeneratedCluster, planner: Planner = solve) -
         install(bench, cluster, bought.nodes)
         bench.nominate(bought.planned)
         bench.release(pods)
-        bindings = settle(bench, frozenset(pods), bought.planned.keys())
-        given_up = _offer(bench, cluster, snapshot, plan, bindings)
+        outcome = Outcome(cluster, plan, bought, settle(bench, frozenset(pods), bought.planned.keys()))
+        return replace(outcome, given_up=_offer(bench, outcome, snapshot))
     finally:
         bench.sweep()
-    return Outcome(cluster, plan, bought, bindings, given_up)
 
 
 def _create(bench: Bench, cluster: GeneratedCluster) -> None:
@@ -135,11 +154,10 @@ def _read(bench: Bench, cluster: GeneratedCluster) -> Snapshot:
     return snapshot_of(bench.connected, state, (), options, NOW)
 
 
-def _offer(
-    bench: Bench, cluster: GeneratedCluster, snapshot: Snapshot, plan: Plan, bindings: Bindings
-) -> Mapping[PodKey, str]:
+def _offer(bench: Bench, outcome: Outcome, snapshot: Snapshot) -> Mapping[PodKey, str]:
     """Nodes that could be bought for those left: who takes one should have got one."""
-    left = {u.pod for u in plan.unschedulable if u.reason not in BOUGHT_NO_MORE} - bindings.nodes.keys()
+    cluster, planned = outcome.cluster, outcome.bought.planned
+    left = {pod.key for pod in snapshot.pods} - planned.keys() - outcome.bindings.nodes.keys() - outcome.limited
     of_templates = {pod.labels.get("app"): pod for pod in snapshot.pods if pod.key in left}
     nodes = tuple(candidates(cluster, (each.pool for each in snapshot.pools), of_templates.values()))
     if not nodes:

@@ -1,12 +1,15 @@
 """Clusters drawn by chance, as Kubernetes manifests: mostly feasible, and every hard constraint in them."""
 
 import itertools
+import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeVar
 
 from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.pods import PodKey
 from sandbox.controlplane.client import Object
 from tests.kube_scheduler import containers, node_rules, pod_rules
 from tests.kube_scheduler.daemons import draw_daemon_sets
@@ -14,7 +17,7 @@ from tests.kube_scheduler.drafts import Draft, Identity
 from tests.kube_scheduler.machines import catalogue
 from tests.kube_scheduler.pools import draw_pools
 from tests.kube_scheduler.residents import Existing, draw_existing
-from tests.kube_scheduler.storage import WAYS, storage_classes, with_volumes
+from tests.kube_scheduler.storage import UNBOUND_SUFFIX, WAYS, storage_classes, with_volumes
 
 NAMESPACES: Final = ("red", "blue")
 MOST_PODS: Final = 60
@@ -23,7 +26,7 @@ PRIORITIES: Final = {"high": 1000, "low": -10}
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GeneratedCluster:
     """What is there before anything is planned, and the pods that wait."""
 
@@ -35,6 +38,22 @@ class GeneratedCluster:
     """Claims and volumes."""
     existing: Existing
     pending: tuple[Object, ...]
+
+    @cached_property
+    def twins(self) -> Mapping[PodKey, str]:
+        """Pod → what it shares with the pods that are its equals to the scheduler."""
+        return {
+            PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"]): json.dumps(
+                [pod["metadata"]["namespace"], pod["metadata"]["labels"], pod["spec"]], sort_keys=True
+            )
+            for pod in map(self._without_names_of_free_claims, self.pending)
+        }
+
+    def _without_names_of_free_claims(self, pod: Object) -> Object:
+        """One unbound claim is as good as another."""
+        if not str(pod["spec"].get("volumes", "")).count(UNBOUND_SUFFIX):
+            return pod
+        return {**pod, "spec": {**pod["spec"], "volumes": len(pod["spec"]["volumes"])}}
 
     @property
     def objects(self) -> tuple[Object, ...]:
@@ -75,8 +94,6 @@ def shared() -> Iterator[Object]:
             "kind": "PriorityClass",
             "metadata": {"name": name},
             "value": value,
-            # Preemption deletes what the plan was made with.
-            "preemptionPolicy": "Never",
         }
     yield containers.runtime_class()
     yield from storage_classes()

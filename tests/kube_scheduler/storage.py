@@ -14,6 +14,9 @@ SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 #: Node label of the EBS CSI driver's own, in volumes of older releases.
 CSI_ZONE: Final = "topology.ebs.csi.aws.com/zone"
 
+#: Of claims that have no volume yet.
+UNBOUND_SUFFIX: Final = "-free"
+
 #: A volume of its own per pod, one for all, two per pod, one that is made where the pod goes, or there in two zones.
 WAYS: Final = ("zonal", "shared", "pair", "late", "late-in-zones")
 
@@ -31,12 +34,14 @@ def with_volumes(chance: random.Random, draft: Draft, pod: Object, zone: str = "
     `zone`: of the node that the pod is bound to already.
     """
     namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-    claims = [f"{draft.identity.app}-shared"] if draft.claims == "shared" else [f"{name}-data"]
+    free = draft.claims.startswith("late") and not zone
+    own = f"{name}{UNBOUND_SUFFIX if free else '-data'}"
+    claims = [f"{draft.identity.app}-shared" if draft.claims == "shared" else own]
     if draft.claims == "pair":
         claims.append(f"{name}-log")
     mounts = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": each}} for i, each in enumerate(claims)]
     pod["spec"]["volumes"] = mounts
-    if draft.claims.startswith("late") and not zone:
+    if free:
         return [_claim(namespace, each, draft.claims) for each in claims]
     where = zone or chance.choice(ZONES)
     if draft.claims == "shared":
