@@ -37,6 +37,8 @@ class Launch:
     """Label keys its pods' constraints read; types that differ in one get user data of their own."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels the pool leaves open (`team In [a, b]`) as its pods chose them; the nodes must carry them."""
+    relaxed_min_values: tuple[str, ...] = ()
+    """Keys of minValues that its offerings don't reach (`nodewright.dev/min-values-policy: BestEffort`)."""
 
     @property
     def instance_types(self) -> tuple[str, ...]:

@@ -69,14 +69,14 @@ class _Judge:
         self._affordable = place.affordable
         self._choosy = [number for number, market in enumerate(place.markets) if flexibility.wishes(market)]
         # Where minValues asks for choice nothing is kept back (karpenter-behaviour §7.1).
-        choosy = np.isin(place.market_of, self._choosy)
+        choosy = np.isin(place.market_of, [n for n, market in enumerate(place.markets) if flexibility.asked(market)])
         self._exotic = place.across(exotic) & ~choosy
         self._foreign = place.across(foreign) & ~choosy
 
     def rows(self, request: Ints, wish: Wish, wished: Bools) -> tuple[Bools, bool]:
         """The rows, and whether one holds the pod and may be bought."""
         holds = self._place.holds(request) & self._affordable
-        mask = self._narrowed(self._spared(wished, wish, holds), holds) if self._strict else wished
+        mask = self._spared(self._narrowed(wished, holds), wish, holds) if self._strict else wished
         return mask, bool((mask & holds).any())
 
     def _spared(self, wished: Bools, wish: Wish, holds: Bools) -> Bools:

@@ -112,8 +112,10 @@ def _launches(
         mask = every(admitted.masks[things.mask_of[used]], axis=0)
         amounts = pattern.counts @ things.demand
         load = Load(pattern.row, amounts, mask, pattern.times)
-        offerings = launch_list(place, load, purses[place.purse_of[pattern.row]])
+        purse = purses[place.purse_of[pattern.row]]
+        offerings = launch_list(place, load, purse)
         if not offerings:
+            purse += place.usage[pattern.row] * pattern.times
             continue
         market = place.markets[place.market_of[pattern.row]]
         shapes = [shape for item in used for shape in things.shapes[item]]

@@ -12,11 +12,19 @@ from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.frontier import supersets
 from nodewright.domain.scheduling.offerings import Market
 
+POLICY: Final = "nodewright.dev/min-values-policy"
+"""Setting of a pool: `Strict` (the default), or `BestEffort`: then a launch may have less choice, and says so."""
+
+
+def asked(market: Market) -> Mapping[str, int]:
+    """Least number of distinct values that the pool would like, by label key."""
+    requirements = market.pool.requirements.items()
+    return {key: requirement.min_values for key, requirement in requirements if requirement.min_values}
+
 
 def wishes(market: Market) -> Mapping[str, int]:
-    """Least number of distinct values, by label key."""
-    asked = market.pool.requirements.items()
-    return {key: requirement.min_values for key, requirement in asked if requirement.min_values}
+    """Of those, what a launch must keep."""
+    return {} if market.pool.settings.get(POLICY) == "BestEffort" else asked(market)
 
 
 def distinct(market: Market, rows: Bools, key: str) -> int:

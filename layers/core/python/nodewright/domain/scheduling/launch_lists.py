@@ -1,6 +1,6 @@
 """Which offerings go into a launch: a node of the plan is a load, not a type (architecture §7)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,19 +36,38 @@ def launch_list(place: Tier, load: Load, purse: Floats) -> tuple[LaunchOffering,
     """
     choice = _Choice.of(place, load)
     usage = place.usage[place.rows(int(place.market_of[load.planned]))].astype(np.float64)
-    counted, types = usage[choice.planned], 0
+    counted, types, left = usage[choice.planned], 0, purse.copy()
     listed = np.zeros(len(usage), dtype=np.bool_)
     for kind in dict.fromkeys(choice.turns()):
         rows = choice.rows(kind)
-        rows = rows[every(np.maximum(usage[rows] - counted, 0) * load.times <= purse)]
+        rows = rows[every(np.maximum(usage[rows] - counted, 0) * load.times <= left)]
         if len(rows):
             most = np.maximum(counted, usage[rows].max(axis=0))
-            purse -= (most - counted) * load.times
+            left -= (most - counted) * load.times
             counted, types = most, types + 1
             listed[rows] = True
         if types == MOST_TYPES:
             break
-    return choice.offerings(listed) if choice.is_wide(listed) else ()
+    if not choice.is_wide(listed):
+        return ()
+    purse[:] = left
+    return choice.offerings(listed)
+
+
+def relaxed_min_values(place: Tier, planned: int, offerings: Sequence[LaunchOffering]) -> tuple[str, ...]:
+    """Keys of which a list has fewer values than the pool would like (policy BestEffort)."""
+    market = place.markets[place.market_of[planned]]
+    capacity_type = market.shelf.offerings[place.row_of[planned]].capacity_type
+    listed = {(each.instance_type, each.zone) for each in offerings}
+    rows = np.array(
+        [
+            (market.shelf.types[kind].name, offering.zone) in listed and offering.capacity_type == capacity_type
+            for kind, offering in zip(market.shelf.type_of.tolist(), market.shelf.offerings, strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    asked = flexibility.asked(market).items()
+    return tuple(key for key, least in asked if flexibility.distinct(market, rows, key) < least)
 
 
 _DEAREST: Final = (13, 10)
@@ -117,7 +136,7 @@ class _Choice:
         """The cheapest type of each new value, of as many values as each minValues asks."""
         by_price = self._by_price(self.holds)
         kinds = self.market.shelf.type_of[by_price]
-        for key, least in flexibility.wishes(self.market).items():
+        for key, least in flexibility.asked(self.market).items():
             _, firsts = np.unique(self.market.columns.column(key).codes[by_price], return_index=True)
             yield from kinds[np.sort(firsts)[:least]].tolist()
 

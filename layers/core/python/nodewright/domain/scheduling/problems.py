@@ -82,7 +82,7 @@ def problem(place: Tier, things: Items, admitted: Admission, *, strict: bool = T
     """
     masks = admitted.masks[np.unique(things.mask_of)]
     rows = place.affordable & masks.any(axis=0)
-    usable = np.flatnonzero(rows & _anchors(place, masks) if strict else rows)
+    usable = np.flatnonzero(rows & _anchors(place, masks & rows) if strict else rows)
     purse = _purses(place)[usable]
     best = usable[frontier(place.prices[usable], place.room[usable], masks[:, usable].T, purse, place.usage[usable])]
     fits = (place.room[best][:, None, :] >= things.demand).all(axis=2)
