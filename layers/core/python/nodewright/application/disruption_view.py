@@ -18,7 +18,7 @@ from nodewright.domain.disruption.relocation import relocation
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget
 from nodewright.domain.retiring import begin
 from nodewright.domain.rooms import displaced_pods
-from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.scheduling import AT_ONCE, Budget, solve
 from nodewright.domain.snapshot import Snapshot
 
 
@@ -76,9 +76,7 @@ class View:
         state, schedulers = self.state, self.connected.scheduler_names
         displaced = displaced_pods(state.pods, schedulers, state.nodes, self.claims, self.taken)
         snapshot = snapshot_of(self.connected, state, self.claims, (), self.taken)
-        return expectations(
-            snapshot, self.claims, state.pools, displaced, lambda some: solve(some, Budget(), self.late)
-        )
+        return expectations(snapshot, self.claims, state.pools, displaced, lambda some: solve(some, AT_ONCE, self.late))
 
     def _expired(self) -> frozenset[str]:
         ends = ((claim.node_name, end_of(claim)) for claim in self.claims)

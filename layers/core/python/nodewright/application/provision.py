@@ -23,7 +23,7 @@ from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.plans import Plan
 from nodewright.domain.rooms import pending_pods
-from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.scheduling import AT_ONCE, Budget, solve
 
 #: How often one run plans again: after another planner was first, or capacity ran out somewhere.
 CONFLICTS = 3
@@ -67,7 +67,8 @@ class Provision:
         cluster = self.clusters.open(connected)
         with reaching(name, self.ledger, self.clock):
             await_burst(lambda: pending_pods(cluster.pending_pods(), connected.scheduler_names), self.clock, hint_sent)
-        return Run(self, connected, cluster, deadline).go()
+        budget = AT_ONCE if hint_sent is None else Budget()
+        return Run(self, connected, cluster, deadline, budget).go()
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class Run:
     connected: ConnectedCluster
     cluster: Cluster
     deadline: datetime
+    budget: Budget
     launched: int = 0
     limited: bool = False
     """A limit refused what the plan thought it had; that is planned once more with fresh usage, not for ever."""
@@ -112,7 +114,7 @@ class Run:
         claims, market = self._finished(state, taken)
         snapshot = snapshot_of(self.connected, state, claims, market.options, taken)
         snapshot = without_aside(snapshot, name, use.ledger, state.pods)
-        plan = solve(snapshot, Budget(), self._late)
+        plan = solve(snapshot, self.budget, self._late)
         use.observer.planned(name, plan, len(snapshot.pods))
         outcomes = self._buy(plan, market, epoch)
         decided = deciding.Decided(plan, snapshot, outcomes, market.warnings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,7 +10,13 @@ class Budget:
     """Units of work, so that a plan depends on its snapshot and this alone, not on the machine."""
 
     patterns: int = 50_000
-    """Node contents that may be worked out; one is some tens of microseconds."""
+    """Node contents that greedy packings may work out; one is some tens of microseconds."""
+    columns: int = 60_000
+    """The same for making the plan cheaper afterwards; 0 where the plan is wanted at once."""
+
+
+AT_ONCE: Final = Budget(columns=0)
+"""For what can't wait, an interruption for instance: the best greedy plan."""
 
 
 def never() -> bool:
@@ -24,6 +31,12 @@ class Meter:
         self._left = budget.patterns
         self._expired = expired
         self.stopped = False
+        self.finishing = budget.columns
+        """Units for making the plan cheaper. Running out of them cuts nothing off."""
+
+    def share(self, part: float) -> "Meter":
+        """A meter of its own for a part of the finishing, under the same guard."""
+        return Meter(Budget(int(self.finishing * part), 0), self._expired)
 
     def spend(self, patterns: int = 1) -> bool:
         """Whether that much more may be done."""

@@ -45,7 +45,7 @@ def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter) -> Pac
     for values in item_prices(problem, worth):
         to_beat = np.inf if best.left.any() else float(best.cost)
         patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
-        best = min(best, _settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)
+        best = min(best, settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)
         if not finished:
             break
     return best
@@ -123,11 +123,11 @@ def _greedy(
             break
         content = fillings.counts[row].copy()
         used = content > 0
-        times = min(int((left[used] // content[used]).min()), _times_affordable(problem, purses, row))
+        times = min(int((left[used] // content[used]).min()), times_affordable(problem, purses, row))
         patterns.append(Pattern(row, content, times))
         left -= times * content
         spent += times * float(problem.prices[row])
-        _pay(problem, purses, row, times)
+        pay(problem, purses, row, times)
     return patterns, True
 
 
@@ -139,7 +139,8 @@ def _affordable(problem: Problem, purses: Floats) -> Bools:
     return fits
 
 
-def _times_affordable(problem: Problem, purses: Floats, row: int) -> int:
+def times_affordable(problem: Problem, purses: Floats, row: int) -> int:
+    """How many nodes of a row the limits still allow."""
     if problem.purse[row] < 0:
         return _ENDLESS
     usage = problem.usage[row]
@@ -150,17 +151,18 @@ def _times_affordable(problem: Problem, purses: Floats, row: int) -> int:
 _ENDLESS: Final = 2**31
 
 
-def _pay(problem: Problem, purses: Floats, row: int, times: int) -> None:
+def pay(problem: Problem, purses: Floats, row: int, times: int) -> None:
+    """Take what so many nodes count from their pool's limits."""
     if problem.purse[row] >= 0:
         purses[problem.purse[row]] -= times * problem.usage[row]
 
 
-def _settled(problem: Problem, patterns: Iterable[Pattern], counts: Ints, remaining: Floats) -> Packing:
+def settled(problem: Problem, patterns: Iterable[Pattern], counts: Ints, remaining: Floats) -> Packing:
     """Every content on the cheapest kind of node that holds it and that the limits allow."""
     purses = remaining.copy()
     merged = _merged(patterns)
     for pattern in merged:
-        _pay(problem, purses, pattern.row, pattern.times)
+        pay(problem, purses, pattern.row, pattern.times)
     settled = _merged([_cheapest(problem, pattern, purses) for pattern in merged])
     placed = sum((pattern.times * pattern.counts for pattern in settled), np.zeros_like(counts))
     cost = sum(pattern.times * int(problem.prices[pattern.row]) for pattern in settled)
@@ -180,10 +182,10 @@ def _cheapest(problem: Problem, pattern: Pattern, purses: Floats) -> Pattern:
     """Rows are sorted by price, so the first that does is the one."""
     used = pattern.counts > 0
     holds = every(problem.room >= pattern.counts @ problem.demand) & every(problem.allowed[:, used])
-    _pay(problem, purses, pattern.row, -pattern.times)
+    pay(problem, purses, pattern.row, -pattern.times)
     for row in np.flatnonzero(holds[: pattern.row]).tolist():
-        if _times_affordable(problem, purses, row) >= pattern.times:
-            _pay(problem, purses, row, pattern.times)
+        if times_affordable(problem, purses, row) >= pattern.times:
+            pay(problem, purses, row, pattern.times)
             return Pattern(row, pattern.counts, pattern.times)
-    _pay(problem, purses, pattern.row, pattern.times)
+    pay(problem, purses, pattern.row, pattern.times)
     return pattern

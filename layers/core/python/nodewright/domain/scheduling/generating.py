@@ -1,0 +1,91 @@
+"""Column generation: cheaper plans than any greedy packing's, and how far from the best they can be.
+
+Imported only where a plan is worth the work: it brings HiGHS along.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Floats, Ints
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.knapsacks import ORDERS, Offer, Order, Worthwhile, worthwhile
+from nodewright.domain.scheduling.linear_program import Column, Master, Relaxation
+from nodewright.domain.scheduling.patterns import fill
+from nodewright.domain.scheduling.problems import Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generated:
+    """The relaxation when no more columns were found or the meter stopped, and what all pods must cost at least."""
+
+    relaxation: Relaxation
+    bound: float
+    """Nanodollars per hour."""
+
+
+def generate(problem: Problem, master: Master, counts: Ints, proven: float, meter: Meter) -> Generated | None:
+    """Add columns until hardly any is worth more than its node, the bound is near, or the meter stops.
+
+    `proven`: what is known of the bound.
+    """
+    bound = proven
+    last = relaxation = master.solve()
+    searches = _searches()
+    how = next(searches)
+    while relaxation is not None and meter.spend(len(problem.prices) + len(master.columns) // _PER_UNIT):
+        last = relaxation
+        if float(relaxation.values @ counts) <= bound * _NEAR:
+            break
+        if not master.add(filled(problem, counts, relaxation)):
+            exact = worthwhile(problem, counts, Offer(relaxation.values, priced(problem, relaxation)), *how, meter)
+            bound = max(bound, _proven(problem, counts, relaxation, exact))
+            if not master.add(exact.columns):
+                if (following := next(searches, None)) is None:
+                    break
+                how = following
+                continue
+        relaxation = master.solve()
+    return None if last is None else Generated(last, bound)
+
+
+def _searches() -> Iterator[tuple[Order, int]]:
+    """What finds nothing is tried in another order, then more broadly, and last to prove that there is nothing."""
+    yield from ((order, width) for width in _WIDTHS for order in ORDERS)
+    yield ORDERS[0], _PROVING
+
+
+_WIDTHS: Final = (100, 400, 1_600)
+"""Of a search; what the narrow ones don't find costs most of the work."""
+_PROVING: Final = 6_400
+
+
+def _proven(problem: Problem, counts: Ints, relaxation: Relaxation, exact: Worthwhile) -> float:
+    """Not under limits: there pods may be left out, which costs nothing."""
+    if (problem.purse >= 0).any():
+        return 0.0
+    return float(relaxation.values @ counts) / (exact.excess * _SAFE)
+
+
+def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:
+    """Good contents, by adaptive density, that are worth more than their node."""
+    contents = fill(problem.room, problem.demand, problem.allowed & (relaxation.values > 0), counts, relaxation.values)
+    worth = contents @ relaxation.values
+    rows = np.flatnonzero(worth > priced(problem, relaxation) * _BETTER)
+    return [Column(int(row), contents[row]) for row in rows]
+
+
+def priced(problem: Problem, relaxation: Relaxation) -> Floats:
+    """Price of each row with what it takes of scarce limits."""
+    tolls = (problem.usage * relaxation.tolls[problem.purse]).sum(axis=1)
+    return np.where(problem.purse >= 0, problem.prices + tolls, problem.prices.astype(np.float64))
+
+
+_PER_UNIT: Final = 8
+"""Columns of a linear program that cost as much as one pattern of the budget."""
+_NEAR: Final = 1.002
+_BETTER: Final = 1 + 1e-6
+_SAFE: Final = 1 + 1e-9
+"""More than floats can be wrong by."""

@@ -1,0 +1,154 @@
+"""The covering problem without whole numbers: how often each pattern, so that every pod has a place.
+
+HiGHS solves it; nothing else here knows HiGHS, and importing this module is what loads it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import highspy
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Floats, Ints
+from nodewright.domain.scheduling.problems import Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One content of one kind of node."""
+
+    row: int
+    counts: Ints
+
+    @property
+    def key(self) -> tuple[int, bytes]:
+        """Equal for equal columns."""
+        return (self.row, self.counts.tobytes())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """An optimum over the columns known so far."""
+
+    times: Floats
+    """Of each column, in the order of adding."""
+    values: Floats
+    """Nanodollars per hour that one more pod of each item would cost: the duals."""
+    tolls: Floats
+    """Purses × limited resources: nanodollars per hour that one more unit of a limit would save."""
+
+
+class Master:
+    """The linear program. Pods that find no place cost more than any node would for each."""
+
+    def __init__(self, problem: Problem, counts: Ints, remaining: Floats) -> None:
+        self.columns: list[Column] = []
+        self._problem = problem
+        self._known: set[tuple[int, bytes]] = set()
+        self._limits = _limits(problem, remaining)
+        self._shape = remaining.shape
+        self._highs = _quiet()
+        self._highs.addRows(
+            len(counts), counts.astype(np.float64), np.full(len(counts), np.inf), 0, _NONE, _NONE, np.zeros(0)
+        )
+        for purse, resource in self._limits:
+            self._highs.addRow(-np.inf, remaining[purse, resource] / _UNIT, 0, _NONE, np.zeros(0))
+        self._outcasts = len(counts)
+        dearest = float(problem.prices.max(initial=1)) * _OUTCAST
+        for item in range(len(counts)):
+            self._highs.addCol(dearest / _DOLLAR, 0, np.inf, 1, np.array([item], dtype=np.int32), np.ones(1))
+
+    def add(self, columns: Sequence[Column]) -> int:
+        """How many of them were new."""
+        fresh = [column for column in columns if column.key not in self._known]
+        for column in fresh:
+            self._known.add(column.key)
+            self._add(column)
+        self.columns += fresh
+        return len(fresh)
+
+    def demand(self, counts: Ints) -> None:
+        """Ask for other numbers of pods."""
+        for item, count in enumerate(counts.tolist()):
+            self._highs.changeRowBounds(item, count, np.inf)
+
+    def solve(self) -> Relaxation | None:
+        """None when HiGHS doesn't come to an optimum; then what is known so far has to do."""
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self._highs.getSolution()
+        prices = np.array(solution.row_dual)
+        tolls = np.zeros(self._shape)
+        for (purse, resource), price in zip(self._limits, prices[self._outcasts :], strict=True):
+            tolls[purse, resource] = max(0.0, -price) * _DOLLAR / _UNIT
+        return Relaxation(
+            times=np.array(solution.col_value[self._outcasts :]),
+            values=np.maximum(prices[: self._outcasts], 0.0) * _DOLLAR,
+            tolls=tolls,
+        )
+
+    def whole(self) -> Ints | None:
+        """Whole numbers of the columns known, searched for with bounded work; None where none were found.
+
+        Call it last: the program is one in whole numbers from then on.
+        """
+        numbers = np.arange(self._outcasts + len(self.columns), dtype=np.int32)
+        self._highs.changeColsIntegrality(
+            len(numbers), numbers, np.full(len(numbers), highspy.HighsVarType.kInteger.value, dtype=np.uint8)
+        )
+        self._highs.setOptionValue("mip_max_nodes", _MIP_NODES)
+        self._highs.run()
+        solution = self._highs.getSolution()
+        if not solution.value_valid:
+            return None
+        times: Floats = np.rint(np.array(solution.col_value[self._outcasts :]))
+        return times.astype(np.int64)
+
+    def _add(self, column: Column) -> None:
+        items = np.flatnonzero(column.counts)
+        indices, amounts = items.tolist(), column.counts[items].tolist()
+        purse = int(self._problem.purse[column.row])
+        for number, (owner, resource) in enumerate(self._limits):
+            if owner == purse:
+                indices.append(self._outcasts + number)
+                amounts.append(self._problem.usage[column.row, resource] / _UNIT)
+        price = float(self._problem.prices[column.row]) / _DOLLAR
+        entries = np.array(indices, dtype=np.int32), np.array(amounts, dtype=np.float64)
+        self._highs.addCol(price, 0, np.inf, len(indices), *entries)
+
+
+_MIP_NODES: Final = 200
+_DOLLAR: Final = 1e9
+_UNIT: Final = 1e3
+"""Limits are counted in thousands of their unit: HiGHS likes numbers of like size."""
+_OUTCAST: Final = 10
+_NONE: Final = np.zeros(0, dtype=np.int32)
+
+
+class _Silent(highspy.Highs):
+    """HiGHS greets on standard output where its callbacks are prepared, and a plan's JSON goes there."""
+
+    def enableCallbacks(self) -> None:  # noqa: N802
+        """Silence comes first."""
+        self.silent()
+        super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+
+def _quiet() -> highspy.Highs:
+    highs: highspy.Highs = _Silent()  # type: ignore[no-untyped-call]
+    # The same everywhere: instances that differ in it fail silently (planning.md).
+    highs.setOptionValue("threads", 1)
+    return highs
+
+
+def _limits(problem: Problem, remaining: Floats) -> list[tuple[int, int]]:
+    """Those (purse, resource) that some row counts towards."""
+    purses = np.unique(problem.purse[problem.purse >= 0]).tolist()
+    return [
+        (purse, resource)
+        for purse in purses
+        for resource in range(remaining.shape[1])
+        if problem.usage[problem.purse == purse, resource].any()
+    ]
