@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from nodewright.domain.bystanders import bystanders
+from nodewright.domain.bystanders import bystanders, stepping_back
 from nodewright.domain.nodes import NAME_FIELD
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.rooms import rooms
-from tests.builders import NOW, node, pod, taint
+from tests.builders import NOW, node, pod, room, snapshot, taint
 
 
 def test_every_node_that_is_no_room_stands_by() -> None:
@@ -35,3 +35,9 @@ def test_pods_that_are_planned_anew_are_not_counted_there() -> None:
     there = [pod("a", node_name="n"), pod("b", node_name="n")]
     (found,) = bystanders([node("n")], [], there, {PodKey("default", "a")})
     assert [each.key.name for each in found.pods] == ["b"]
+
+
+def test_rooms_that_step_back_keep_their_pods() -> None:
+    found = stepping_back(replace(snapshot(rooms=[room("a"), room("b")]), bystanders=(room("c"),)), {"a"})
+    assert [each.name for each in found.rooms] == ["b"]
+    assert [each.name for each in found.bystanders] == ["c", "a"]

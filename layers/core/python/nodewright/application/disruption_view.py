@@ -8,6 +8,7 @@ from nodewright.application.pool_options import Market
 from nodewright.application.ports import ClusterState
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain.budgets import census
+from nodewright.domain.bystanders import stepping_back
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.disruption.candidates import candidates, objecting
@@ -63,9 +64,7 @@ class View:
         leaving = begin(candidate.claim, "expired", self.taken) or candidate.claim
         claims = tuple(leaving if claim.id == leaving.id else claim for claim in self.claims)
         snapshot = self.without_aside(snapshot_of(self.connected, self.state, claims, self.market.options, self.taken))
-        expired = self._expired()
-        lasting = replace(snapshot, rooms=tuple(room for room in snapshot.rooms if room.name not in expired))
-        plan = solve(lasting, Budget(), self.late)
+        plan = solve(stepping_back(snapshot, self._expired()), Budget(), self.late)
         return relocation(plan, [pod.key for pod in candidate.pods], self._on_the_way())
 
     def _judged(self, candidate: Candidate, expected: Mapping[str, str]) -> Candidate:
