@@ -88,7 +88,7 @@ class _Page:
         """A table a pool, with a row for each price, whatever the pods."""
         for pool in dict.fromkeys(launch.pool for launch in plan.launches):
             table = _table("nodes", "type", "bought as", "USD/h", "zones", "pods")
-            for column in table.columns[:-1]:
+            for column in table.columns[:4]:
                 column.no_wrap = True
             table.columns[0].justify = table.columns[3].justify = "right"
             for same in _alike(launch for launch in plan.launches if launch.pool == pool):
@@ -101,7 +101,7 @@ class _Page:
         yield Text.assemble((first.instance_types[0], "bold"), _choice(same))
         yield first.capacity_type
         yield show_usd(first.price)
-        yield _zones(first.zones)
+        yield _zones(same)
         yield self._workloads.shown(key for launch in same for pods in launch.nodes for key in pods)
 
     def nominations(self, plan: Plan) -> None:
@@ -170,10 +170,11 @@ def _bound(plan: Plan) -> str:
 
 
 def _alike(launches: Iterable[Launch]) -> Iterator[list[Launch]]:
-    """Launches of one pool, type, price and place, in the order of the plan."""
+    """Launches of one type and price, in the order of the plan; those for one zone each are alike, too."""
     groups: defaultdict[tuple[object, ...], list[Launch]] = defaultdict(list)
     for each in launches:
-        groups[each.pool, each.capacity_type, each.instance_types[0], each.price, each.zones].append(each)
+        place = each.zones if len(each.zones) > 1 else ()
+        groups[each.capacity_type, each.instance_types[0], each.price, place].append(each)
     return iter(groups.values())
 
 
@@ -183,13 +184,18 @@ def _choice(launches: Sequence[Launch]) -> str:
     return f"\nor {others} others" if others > 1 else "\nor one other" if others else ""
 
 
-def _zones(zones: Sequence[str]) -> str:
-    """`us-east-1 abc`: the region once."""
-    region = _REGION.match(zones[0]) if zones else None
-    if region is None or not all(zone.startswith(region[0]) for zone in zones):
-        return " ".join(zones)
-    letters = [zone.removeprefix(region[0]) for zone in zones]
-    return f"{region[0]} {('' if all(len(letter) == 1 for letter in letters) else ' ').join(letters)}"
+def _zones(launches: Sequence[Launch]) -> str:
+    """`us-east-1 abc`: any of these; `us-east-1 2a 1c`: so many nodes in each."""
+    counted: Counter[str] = Counter()
+    for launch in launches:
+        for zone in launch.zones:
+            counted[zone] += len(launch.nodes)
+    pinned = len(launches[0].zones) == 1 and len(counted) > 1
+    region = _REGION.match(min(counted))
+    shared = region[0] if region and all(zone.startswith(region[0]) for zone in counted) else ""
+    names = [f"{counted[zone] if pinned else ''}{zone.removeprefix(shared)}" for zone in sorted(counted)]
+    together = "" if shared and not pinned and all(len(name) == 1 for name in names) else " "
+    return f"{shared}{' ' if shared else ''}{together.join(names)}"
 
 
 _REGION: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")
