@@ -146,9 +146,12 @@ def test_a_class_may_stand_in_the_provisioner_itself() -> None:
 
 
 def test_our_own_annotations_are_settings_and_a_deletion_is_known() -> None:
-    metadata = {"annotations": {"nodewright.dev/x": "1", "y": "2"}, "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    metadata = {
+        "annotations": {"nodewright.dev/assume-arch": "any", "y": "2"},
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+    }
     pool = sound(provisioner(metadata=metadata))
-    assert pool.settings == {"nodewright.dev/x": "1"}
+    assert pool.settings == {"nodewright.dev/assume-arch": "any"}
     assert pool.terminating
 
 

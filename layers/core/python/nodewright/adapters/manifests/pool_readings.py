@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import msgspec
 
 from nodewright.adapters.manifests.fields import Report
+from nodewright.adapters.manifests.own_settings import PRICE_LIMIT
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.limits import PRICE, Limits
 from nodewright.domain.money import parse_usd
 from nodewright.domain.nodeclasses import Kubelet, NodeClass
 from nodewright.domain.pools import NodePool
-
-SETTINGS_DOMAIN = "nodewright.dev/"
-PRICE_LIMIT = f"{SETTINGS_DOMAIN}limit-usd-per-hour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +25,6 @@ class PoolReading:
     warnings: tuple[ManifestWarning, ...]
     node_class: NodeClass | None = None
     """Written into the pool (a Provisioner's `spec.provider`)."""
-
-
-def own_settings(annotations: Mapping[str, str]) -> dict[str, str]:
-    """Nodewright's own settings among an object's annotations (architecture §6)."""
-    return {key: value for key, value in annotations.items() if key.startswith(SETTINGS_DOMAIN)}
 
 
 def with_price_limit(limits: Limits | None, annotations: Mapping[str, str], report: Report) -> Limits | None:

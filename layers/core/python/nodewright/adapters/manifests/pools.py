@@ -18,9 +18,9 @@ from nodewright.adapters.manifests.disruption import DEFAULT_EXPIRY, Disruption,
 from nodewright.adapters.manifests.durations import read_duration
 from nodewright.adapters.manifests.fields import Fields, Report, metadata_fields, report_on
 from nodewright.adapters.manifests.kubelets import read_kubelet
+from nodewright.adapters.manifests.own_settings import read_settings
 from nodewright.adapters.manifests.pool_readings import (
     PoolReading,
-    own_settings,
     static_hash,
     with_price_limit,
 )
@@ -51,7 +51,7 @@ def read_pool(raw: Mapping[str, object]) -> PoolReading:
         limits=with_price_limit(read_limits(spec, "limits"), annotations, report),
         expire_after=_expire_after(node, disruption, spec),
         termination_grace_period=read_duration(node, "terminationGracePeriod", None),
-        settings=own_settings(annotations),
+        settings=read_settings(annotations, report),
         terminating="deletionTimestamp" in metadata,
         consolidation_policy=disruption.consolidation_policy,
         consolidate_after=disruption.consolidate_after,

@@ -16,9 +16,9 @@ from nodewright.adapters.manifests.constraints import (
 from nodewright.adapters.manifests.fields import Fields, metadata_fields, report_on
 from nodewright.adapters.manifests.kubelets import read_kubelet
 from nodewright.adapters.manifests.node_templates import read_template_spec
+from nodewright.adapters.manifests.own_settings import read_settings
 from nodewright.adapters.manifests.pool_readings import (
     PoolReading,
-    own_settings,
     static_hash,
     with_price_limit,
 )
@@ -60,7 +60,7 @@ def read_provisioner(raw: Mapping[str, object]) -> PoolReading:
         weight=spec.whole("weight", highest=100) or 0,
         limits=with_price_limit(read_limits(spec.child("limits"), "resources"), annotations, report),
         expire_after=_seconds(spec, "ttlSecondsUntilExpired"),
-        settings=own_settings(annotations),
+        settings=read_settings(annotations, report),
         terminating="deletionTimestamp" in metadata,
         consolidation_policy=policy,
         consolidate_after=after,

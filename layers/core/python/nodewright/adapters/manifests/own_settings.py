@@ -1,0 +1,61 @@
+"""Nodewright's own settings of a pool: its annotations `nodewright.dev/…` (architecture §6)."""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from nodewright.adapters.manifests.fields import Report
+from nodewright.domain.durations import go_duration
+from nodewright.domain.interruption.lead import SCHEDULED_EVENT_LEAD
+
+DOMAIN: Final = "nodewright.dev/"
+PRICE_LIMIT: Final = f"{DOMAIN}limit-usd-per-hour"
+
+
+def read_settings(annotations: Mapping[str, str], report: Report) -> dict[str, str]:
+    """Those that can be read. A setting that nobody knows, or a value that it can't have, is a warning."""
+    own = {key: value for key, value in annotations.items() if key.startswith(DOMAIN)}
+    problems = {key: _problem(key, value) for key, value in own.items()}
+    for key, problem in problems.items():
+        if problem:
+            report.warn(f"metadata.annotations.{key}", problem)
+    return {key: value for key, value in own.items() if not problems[key]}
+
+
+def _problem(key: str, value: str) -> str | None:
+    if key in SETTINGS:
+        fault = SETTINGS[key](value)
+        return f"{fault}; it counts as not set" if fault else None
+    near = difflib.get_close_matches(
+        key.removeprefix(DOMAIN), sorted(each.removeprefix(DOMAIN) for each in SETTINGS), 1
+    )
+    fix = f"did you mean {DOMAIN}{near[0]}?" if near else f"there are {', '.join(sorted(SETTINGS))}"
+    return f"unknown setting, ignored: {fix}"
+
+
+def _choice(*values: str) -> Callable[[str], str | None]:
+    return lambda text: None if text in values else f"{text!r} is not known; use {' or '.join(values)}"
+
+
+def _duration(text: str) -> str | None:
+    return None if go_duration(text) is not None else f"{text!r} is not a duration; write it like 24h or 90m"
+
+
+def _percentage(text: str) -> str | None:
+    return None if re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text) else f"{text!r} is not a percentage; write it like 10%"
+
+
+def _elsewhere(_: str) -> None:
+    """Who reads it judges it: a limit that can't be read refuses the pool."""
+
+
+#: Every setting there is, and what is wrong with a value of it.
+SETTINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
+    PRICE_LIMIT: _elsewhere,
+    SCHEDULED_EVENT_LEAD: _duration,
+    f"{DOMAIN}assume-arch": _choice("amd64", "any"),
+    f"{DOMAIN}min-values-policy": _choice("Strict", "BestEffort"),
+    f"{DOMAIN}preference-budget": _percentage,
+    f"{DOMAIN}preferences": _choice("respect", "ignore"),
+}
