@@ -21,13 +21,18 @@ from nodewright.adapters.manifests.webhooks import webhook_configuration
 from nodewright.application.errors import RefusedError
 from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.host_ports import HostPort
+from nodewright.domain.nodes import ZONE_LABEL
+from nodewright.domain.pods import Attachment
 from nodewright.domain.taints import Taint
+from nodewright.domain.volumes import with_volumes
 from sandbox.controlplane import Client, ControlPlane
 from sandbox.controlplane.client import Object, wait_until
 from sandbox.controlplane.components import KWOK_ANNOTATION
 from sandbox.controlplane.pki import Authority
 from tests.adapters.manifests.field_tables import TABLES
 from tests.adapters.manifests.raw import SEED_TWO, node_pool, node_template, provisioner, seed_one
+from tests.builders import requirements
 
 pytestmark = pytest.mark.sandbox
 
@@ -115,6 +120,72 @@ def test_the_second_seed_is_read_as_it_stands_beside_the_first(plane: ControlPla
     ]
     kept = [pod.key.name for pod in state.pods if pod.annotations.get("karpenter.sh/do-not-disrupt") == "true"]
     assert kept == ["prometheus-0"]
+
+
+SURROUNDINGS = """
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: lazy}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+allowedTopologies: [{matchLabelExpressions: [{key: topology.ebs.csi.aws.com/zone, values: [c]}]}]
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: least, namespace: kube-node-lease}
+spec: {limits: [{type: Container, default: {cpu: 300m}}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: kube-node-lease}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      hostNetwork: true
+      containers: [{name: agent, image: agent, ports: [{containerPort: 9100}]}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: db, namespace: default, labels: {app: db, tenant: x}}
+spec:
+  automountServiceAccountToken: false
+  containers: [{name: db, image: db}]
+  volumes:
+    - {name: tmp, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: lazy, accessModes: [ReadWriteOnce],
+       resources: {requests: {storage: 1Gi}}}}}}
+  topologySpreadConstraints:
+    - {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule,
+       labelSelector: {matchLabels: {app: db}}, matchLabelKeys: [tenant]}
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        - topologyKey: kubernetes.io/hostname
+          labelSelector: {matchExpressions: [{key: tenant, operator: Exists}]}
+          mismatchLabelKeys: [tenant]
+          namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: default}}
+"""
+
+
+def test_what_pods_need_besides_nodes_is_read_with_what_the_api_server_makes_of_it(
+    plane: ControlPlane, client: Client
+) -> None:
+    client.apply(SURROUNDINGS)
+    provision = opened(plane, "provision")
+    wait_until(lambda: provision.read().storage.claims, "the claim of the ephemeral volume")
+    state = provision.read()
+    (pod,) = with_volumes(state.pods, state.storage)
+    assert pod.volume_nodes == (requirements((ZONE_LABEL, "In", "c")),)
+    assert pod.attachments == {Attachment("ebs.csi.aws.com", "default/db-tmp")}
+    assert pod.problems == ()
+    (spread,), (shunned,) = pod.spreads, pod.anti_affinity
+    assert spread.selector.labels == requirements(("app", "In", "db"), ("tenant", "In", "x"))
+    assert shunned.selector.labels == requirements(("tenant", "Exists"), ("tenant", "NotIn", "x"))
+    assert state.namespaces is not None
+    assert "default" in state.namespaces
+    (agent,) = state.daemon_sets
+    assert (agent.requests.get("cpu"), agent.host_ports, agent.generation) == (300, (HostPort(9100),), "1")
 
 
 def test_what_was_legal_in_the_oldest_kinds_is_taken(plane: ControlPlane, client: Client) -> None:
