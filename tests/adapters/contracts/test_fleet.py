@@ -47,6 +47,15 @@ def test_a_launch_buys_what_it_asks_for_from_the_cheapest_offering(world: World)
     assert {(instance.zone, instance.image_id) for instance in answer.instances} <= offered
 
 
+@pytest.mark.parametrize("capacity_type", ["on-demand", "spot"])
+def test_prices_that_are_told_count_instead_of_ec2_s(world: World, capacity_type: str) -> None:
+    """A node overlay made the dear one cheap."""
+    told = tuple(replace(o, price=1_000_000 if o.instance_type == DEAR else 2_000_000) for o in world.overrides)
+    name = world.fleet.ensure_template(world.template)
+    answer = world.fleet.launch(fleet_request(name, told, capacity=2, capacity_type=capacity_type))
+    assert {instance.instance_type for instance in answer.instances} == {DEAR}
+
+
 def test_spot_is_spot(world: World) -> None:
     answer = world.fleet.launch(asked(world, capacity_type="spot"))
     assert [instance.capacity_type for instance in answer.instances] == ["spot"]
