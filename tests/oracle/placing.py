@@ -128,16 +128,11 @@ def _with_subsets(offerings: list[LaunchOffering]) -> Iterator[tuple[LaunchOffer
 
 
 def _label_choices(pod: Pod, options: PoolOptions) -> Iterator[Mapping[str, str]]:
-    """Ways to give a node the labels that its pool leaves open, as each of the pod's terms wants them.
-
-    What only rules between pods read may be left out, too.
-    """
+    """Ways to give a node the labels that its pool leaves open and the pod reads, as each of its terms wants them."""
     for term in pod.alternatives:
-        asked = {key for key in term if _is_choosable(key, options)}
-        between = {key for key in rule_keys(pod) if _is_choosable(key, options)}
-        for keys in dict.fromkeys((tuple(sorted(asked)), tuple(sorted(asked | between)))):
-            values = [_allowed_values(key, term, options) for key in keys]
-            yield from (dict(zip(keys, choice, strict=True)) for choice in itertools.product(*values))
+        keys = sorted(key for key in {*term, *rule_keys(pod)} if _is_choosable(key, options))
+        values = [_allowed_values(key, term, options) for key in keys]
+        yield from (dict(zip(keys, choice, strict=True)) for choice in itertools.product(*values))
 
 
 def _is_choosable(key: str, options: PoolOptions) -> bool:
@@ -165,7 +160,7 @@ def _reachable_domains(pod: Pod, snapshot: Snapshot) -> Domains:
         for plan in plans
         for node in planned_nodes(snapshot, plan)
         for offering in node.launch.offerings
-        if (site := site_of(node, offering, snapshot)) is not None
+        if (site := site_of(replace(node, name="a node to come"), offering, snapshot)) is not None
     ]
     return {
         spread: {

@@ -1,5 +1,7 @@
 """Small worlds in which a planner once erred by the oracle's word, each as Hypothesis found it, made smaller."""
 
+from dataclasses import replace
+
 import pytest
 
 from nodewright.domain.limits import Limits
@@ -8,9 +10,9 @@ from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.topology import PodSelector
-from tests.builders import daemon_set, instance_type, offering, options, pod, pods, pool, resources, snapshot
+from tests.builders import daemon_set, instance_type, offering, options, pod, pods, pool, resources, snapshot, taint
 from tests.oracle import check, could_place
-from tests.oracles.plans import ZONE, spread, term
+from tests.oracles.plans import HOST, ZONE, node, spread, term
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 TWO_TYPES = Requirement.of("node.kubernetes.io/instance-type", "Exists", (), 2)
@@ -22,6 +24,10 @@ SMALL = [
     instance_type("y.s", on_demand=1.2, spot=None),
     instance_type("arm.m", cpu="3920m", memory="7Gi", arch="arm64", on_demand=1.7, spot=None),
 ]
+GONE = offering(available=False)
+AGENT = replace(daemon_set(), key=PodKey("default", "agent"), labels={"app": "agent"})
+NOT_WEB = PodSelector(Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"default"}))
+BY_AGENTS = replace(spread(CAPACITY_TYPE), selector=NOT_WEB)
 GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
 
 
@@ -60,21 +66,20 @@ WORLDS: dict[str, Snapshot] = {
             )
         ],
     ),
-    "a DaemonSet is the company it seeks": snapshot(
-        [
-            pod(
-                labels=LABELS,
-                affinity=(
-                    term(
-                        CAPACITY_TYPE,
-                        PodSelector(
-                            Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"kube-system"})
-                        ),
-                    ),
-                ),
-            )
-        ],
-        daemon_sets=[daemon_set()],
+    "a DaemonSet is the company it seeks": replace(
+        snapshot([pod(labels=LABELS, affinity=(term(CAPACITY_TYPE, NOT_WEB),))]), daemon_sets=(AGENT,)
+    ),
+    "no second host can be had for one that is spread over hosts": snapshot(
+        [pod(labels=LABELS, spreads=(spread(HOST),))],
+        rooms=[node("n", "a", pod("web-on-n", labels=LABELS))],
+        pools=[options(pool(taints=(taint("team"),))), options(types=[instance_type(offerings=[GONE])])],
+    ),
+    "a DaemonSet is what others are spread by": replace(
+        snapshot(
+            pods(7, cpu="100m", labels=LABELS, spreads=(BY_AGENTS, spread(HOST, max_skew=2))),
+            pools=[options(types=[instance_type("y.m", cpu="3920m", zones="a", on_demand=2.3, spot=0.69)])],
+        ),
+        daemon_sets=(AGENT,),
     ),
 }
 
