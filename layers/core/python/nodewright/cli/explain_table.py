@@ -174,7 +174,7 @@ def _verdict(console: Console, title: str, told: Verdict, noun: str) -> None:
     left = f"{told.left} of {told.candidates} {noun} would do"
     if told.left:
         _line(console, "✓", f"{left}{'; the cheapest: ' if noun == 'types' else ': '}{told.best}", "green")
-    elif told.nearest and told.nearest not in {each.detail for each in told.fallen}:
+    elif told.nearest and not any(each.detail.startswith(told.nearest) for each in told.fallen):
         _line(console, "✗", f"nearest: {told.nearest}", "red")
 
 
