@@ -39,7 +39,10 @@ def test_a_pod_is_read_field_by_field() -> None:
             schedulerName="mine",
             priority=7,
             schedulingGates=[{"name": "hold"}],
-            tolerations=[{"key": "gpu", "operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 3}, {}],
+            tolerations=[
+                {"key": "gpu", "operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 3},
+                {"key": "a"},
+            ],
         )
     )
     assert read.key == PodKey("shop", "web-1")
@@ -50,7 +53,7 @@ def test_a_pod_is_read_field_by_field() -> None:
     assert read.gated
     assert read.terminating
     assert (read.unschedulable, read.unschedulable_message) == (True, "0/3 nodes")
-    assert read.tolerations == (Toleration("gpu", "Exists", "", "NoSchedule"), Toleration())
+    assert read.tolerations == (Toleration("gpu", "Exists", "", "NoSchedule"), Toleration("a"))
     assert dict(read.requests) == {"cpu": 100, "pods": 1}
     assert read.problems == ()
 
@@ -312,6 +315,20 @@ def test_an_unreadable_quantity_is_a_problem_not_a_crash() -> None:
     read = read_pod(pod(containers=[container(), container({"memory": "5K"})]))
     (problem,) = read.problems
     assert problem.startswith("spec.containers[1].resources.requests: memory: '5K'")
+
+
+@pytest.mark.parametrize(
+    ("toleration", "says"),
+    [
+        ({"operator": "Equal", "value": "1"}, "an empty key needs operator Exists"),
+        ({"key": "a", "operator": "Near"}, "operator 'Near' is not known; use Equal or Exists"),
+        ({"key": "a", "effect": "Never"}, "effect 'Never' is not known"),
+        ({"key": "a", "operator": "Exists", "value": "1"}, "operator Exists takes no value"),
+    ],
+)
+def test_a_toleration_kubernetes_would_refuse_is_a_problem_with_its_path(toleration: Json, says: str) -> None:
+    (problem,) = read_pod(pod(tolerations=[{"operator": "Exists"}, toleration])).problems
+    assert problem.startswith(f"spec.tolerations[1]: {says}")
 
 
 def test_claimed_devices_are_a_problem_with_their_path() -> None:

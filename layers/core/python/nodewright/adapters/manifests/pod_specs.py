@@ -4,7 +4,7 @@ Pods of one template differ in names, node and volumes of their own; what decide
 byte, so it is looked up by those bytes.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -108,13 +108,14 @@ def _read_placement(spec: RawPodSpec) -> Placement:
     alternatives, problems = read_alternatives(spec.node_selector, spec.affinity)
     host_ports, unreadable = read_host_ports(spec)
     rules, unknown = read_rules(spec)
+    tolerations = _tolerations(spec.tolerations)
     return Placement(
         alternatives=alternatives,
-        tolerations=_tolerations(spec.tolerations),
+        tolerations=tolerations,
         host_ports=host_ports,
         rules=rules,
         rule_keys=rules.label_keys if rules else (),
-        problems=(*problems, *_claims(spec), *unreadable, *unknown),
+        problems=(*problems, *_intolerable(tolerations), *_claims(spec), *unreadable, *unknown),
     )
 
 
@@ -136,6 +137,13 @@ def _tolerations(raw: msgspec.Raw) -> tuple[Toleration, ...]:
         )
         for t in _TOLERATIONS.decode(raw)
     )
+
+
+def _intolerable(tolerations: Iterable[Toleration]) -> Iterator[str]:
+    for i, toleration in enumerate(tolerations):
+        problem = toleration.problem()
+        if problem is not None:
+            yield f"spec.tolerations[{i}]: {problem}"
 
 
 def _container_bytes(containers: Iterable[RawContainer] | None) -> tuple[Hashable, ...]:
