@@ -114,7 +114,7 @@ def test_of_equal_weight_the_later_in_the_alphabet_wins_and_the_other_is_not_app
     both = (overlay("a", price=fixed(1), capacity={"a/fpga": 1}), overlay("b", (TYPE, "In", "x.s"), price=fixed(2)))
     for order in (both, both[::-1]):
         ranking = rank(order, [shelf()])
-        assert [each.name for each in ranking.in_force] == ["b"]
+        assert [each.overlay.name for each in ranking.in_force] == ["b"]
         assert lost(ranking) == [("a", "b", "price")]
         (small, middle) = apply(ranking.in_force, shelf())
         assert "a/fpga" not in small.allocatable
@@ -128,7 +128,7 @@ def test_who_lost_displaces_nobody() -> None:
         overlay("a", (TYPE, "In", "x.m"), price=fixed(1)),
     )
     ranking = rank(three, [shelf()])
-    assert [each.name for each in ranking.in_force] == ["c", "a"]
+    assert [each.overlay.name for each in ranking.in_force] == ["c", "a"]
     assert lost(ranking) == [("b", "c", "price")]
 
 
@@ -137,6 +137,11 @@ def test_equal_weights_are_no_conflict_where_nothing_differs_or_nothing_is_share
     apart = (overlay("c", (CAPACITY, "In", "spot"), price=fixed(2), weight=5),)
     elsewhere = (overlay("d", (CAPACITY, "In", "on-demand"), price=fixed(3), weight=5, capacity={"a/fpga": 1}),)
     assert lost(rank((*same, *apart, *elsewhere), [shelf()])) == []
+
+
+def test_resources_are_a_type_s_so_offerings_apart_conflict_in_them() -> None:
+    both = tuple(overlay(zone, (ZONE, "In", zone), capacity={GPU: n}) for n, zone in enumerate(("a", "b")))
+    assert lost(rank(both, [shelf()])) == [("a", "b", GPU)]
 
 
 def test_a_conflict_in_one_pool_counts_in_all() -> None:

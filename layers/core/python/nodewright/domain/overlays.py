@@ -3,7 +3,7 @@
 Source: karpenter-behaviour §4.5. Overlays with more weight come first, of equal weight those later in the alphabet.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
@@ -60,6 +60,14 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
+class Applied:
+    """An overlay with the offerings it is about, of all pools."""
+
+    overlay: NodeOverlay
+    places: frozenset[Place]
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """Two overlays of equal weight that say different things of the same; the loser isn't applied."""
 
@@ -74,7 +82,7 @@ class Conflict:
 class Ranking:
     """Overlays in the order in which they count, those that lost left out."""
 
-    in_force: tuple[NodeOverlay, ...]
+    in_force: tuple[Applied, ...]
     conflicts: tuple[Conflict, ...]
     unused: tuple[NodeOverlay, ...]
     """They match nothing that any pool can buy."""
@@ -82,43 +90,52 @@ class Ranking:
 
 def rank(overlays: Iterable[NodeOverlay], shelves: Sequence[Shelf]) -> Ranking:
     """Conflicts are looked for on everything there is to buy, so that an overlay counts everywhere or nowhere."""
-    in_force: list[tuple[NodeOverlay, frozenset[Place]]] = []
+    goods = [_goods(shelf) for shelf in shelves]
+    in_force: list[Applied] = []
     conflicts: list[Conflict] = []
     unused: list[NodeOverlay] = []
     for overlay in _in_order(overlays):
-        places = frozenset(place for shelf in shelves for place in _places(overlay, shelf))
-        conflict = _conflict(overlay, places, in_force)
+        applied = Applied(overlay, frozenset(place for each in goods for place in _places(overlay, each)))
+        conflict = next(filter(None, (_conflict(applied, other) for other in in_force)), None)
         if conflict:
             conflicts.append(conflict)
-        elif places:
-            in_force.append((overlay, places))
+        elif applied.places:
+            in_force.append(applied)
         else:
             unused.append(overlay)
-    return Ranking(tuple(overlay for overlay, _ in in_force), tuple(conflicts), tuple(unused))
+    return Ranking(tuple(in_force), tuple(conflicts), tuple(unused))
 
 
-def apply(overlays: Sequence[NodeOverlay], shelf: Shelf) -> tuple[InstanceType, ...]:
+def apply(in_force: Sequence[Applied], shelf: Shelf) -> tuple[InstanceType, ...]:
     """The types as overlays in their order make them: the first price counts, and of each resource the first amount.
 
     An overlay that matches one offering of a type adds its resources to the type.
     """
-    matches = {overlay.name: frozenset(_places(overlay, shelf)) for overlay in overlays}
-    return tuple(_overlaid(each, overlays, matches, shelf.pool) for each in shelf.instance_types)
+    return tuple(_overlaid(each, in_force, shelf.pool) for each in shelf.instance_types)
 
 
 def _in_order(overlays: Iterable[NodeOverlay]) -> list[NodeOverlay]:
     return sorted(sorted(overlays, key=lambda each: each.name, reverse=True), key=lambda each: -each.weight)
 
 
-def _places(overlay: NodeOverlay, shelf: Shelf) -> Iterable[Place]:
+_Goods = list[tuple[Mapping[str, str], list[tuple[Mapping[str, str], Place]]]]
+"""Of each type its labels, and the labels and place of each of its offerings."""
+
+
+def _goods(shelf: Shelf) -> _Goods:
+    return [
+        ({**shelf.labels, **each.labels}, [(_labels(o), _place(shelf.pool, each, o)) for o in each.offerings])
+        for each in shelf.instance_types
+    ]
+
+
+def _places(overlay: NodeOverlay, goods: _Goods) -> Iterator[Place]:
     """Offerings it is about. A type is judged once; only zone and capacity type differ between its offerings."""
     of_offering = Requirements(r for key, r in overlay.requirements.items() if key in _OFFERING_KEYS)
     of_type = Requirements(r for key, r in overlay.requirements.items() if key not in _OFFERING_KEYS)
-    for each in shelf.instance_types:
-        if of_type.admits({**shelf.labels, **each.labels}):
-            for offering in each.offerings:
-                if of_offering.admits(_labels(offering)):
-                    yield (shelf.pool, each.name, offering.zone, offering.capacity_type)
+    for labels, offerings in goods:
+        if of_type.admits(labels):
+            yield from (place for offered, place in offerings if of_offering.admits(offered))
 
 
 def _labels(offering: Offering) -> Mapping[str, str]:
@@ -129,46 +146,47 @@ def _labels(offering: Offering) -> Mapping[str, str]:
     }
 
 
-def _conflict(
-    overlay: NodeOverlay, places: frozenset[Place], stronger: Iterable[tuple[NodeOverlay, frozenset[Place]]]
-) -> Conflict | None:
-    for other, theirs in stronger:
-        shared = places & theirs
-        differing = _difference(overlay, other)
-        if differing and shared and other.weight == overlay.weight:
-            return Conflict(overlay, other, differing, min(shared))
-    return None
+def _place(pool: str, each: InstanceType, offering: Offering) -> Place:
+    return (pool, each.name, offering.zone, offering.capacity_type)
 
 
-def _difference(one: NodeOverlay, other: NodeOverlay) -> str:
-    """What both speak of and don't agree on; empty where there is nothing."""
-    if one.price and other.price and one.price != other.price:
-        return "price"
-    both = sorted(one.capacity.keys() & other.capacity.keys())
-    return next((name for name in both if one.capacity[name] != other.capacity[name]), "")
+def _conflict(one: Applied, stronger: Applied) -> Conflict | None:
+    if one.overlay.weight != stronger.overlay.weight:
+        return None
+    shared = one.places & stronger.places
+    if shared and _prices_differ(one.overlay, stronger.overlay):
+        return Conflict(one.overlay, stronger.overlay, "price", min(shared))
+    resource = _differing_resource(one.overlay.capacity, stronger.overlay.capacity)
+    types = {place[:2] for place in stronger.places} if resource else set()
+    shared = frozenset(place for place in one.places if place[:2] in types)
+    return Conflict(one.overlay, stronger.overlay, resource, min(shared)) if shared else None
 
 
-def _overlaid(
-    each: InstanceType, overlays: Sequence[NodeOverlay], matches: Mapping[str, frozenset[Place]], pool: str
-) -> InstanceType:
-    about = {(o.zone, o.capacity_type): (pool, each.name, o.zone, o.capacity_type) for o in each.offerings}
+def _prices_differ(one: NodeOverlay, other: NodeOverlay) -> bool:
+    return one.price is not None and other.price is not None and one.price != other.price
+
+
+def _differing_resource(one: Mapping[str, int], other: Mapping[str, int]) -> str:
+    """The first by name; empty where there is none."""
+    return next((name for name in sorted(one.keys() & other.keys()) if one[name] != other[name]), "")
+
+
+def _overlaid(each: InstanceType, in_force: Sequence[Applied], pool: str) -> InstanceType:
+    places = {_place(pool, each, offering) for offering in each.offerings}
+    about = [applied for applied in in_force if not applied.places.isdisjoint(places)]
+    if not about:
+        return each
     amounts: dict[str, int] = {}
-    for overlay in reversed(overlays):
-        if not matches[overlay.name].isdisjoint(about.values()):
-            amounts |= overlay.capacity
+    for applied in reversed(about):
+        amounts |= applied.overlay.capacity
     return replace(
         each,
         capacity=Resources({**each.capacity, **amounts}),
         allocatable=Resources({**each.allocatable, **amounts}),
-        offerings=tuple(
-            _priced(offering, overlays, matches, about[offering.zone, offering.capacity_type])
-            for offering in each.offerings
-        ),
+        offerings=tuple(_priced(offering, about, _place(pool, each, offering)) for offering in each.offerings),
     )
 
 
-def _priced(
-    offering: Offering, overlays: Sequence[NodeOverlay], matches: Mapping[str, frozenset[Place]], place: Place
-) -> Offering:
-    change = next((o.price for o in overlays if o.price and place in matches[o.name]), None)
+def _priced(offering: Offering, about: Sequence[Applied], place: Place) -> Offering:
+    change = next((a.overlay.price for a in about if a.overlay.price and place in a.places), None)
     return replace(offering, price=change.of(offering.price), overlaid=True) if change else offering
