@@ -229,3 +229,18 @@ def test_help_says_what_is_read_and_what_the_exit_codes_mean() -> None:
     text = " ".join(run("--help").stdout.split())
     assert "Exit codes: 0 it is planned" in text
     assert "us-east-1" in text
+
+
+def test_a_folder_of_twenty_manifests_is_planned_whole() -> None:
+    document = json.loads(run("-f", MANIFESTS / "shop", "-o", "json").stdout)
+    pods: dict[str, dict[str, object]] = {
+        pod: launch for launch in document["launches"] for node in launch["nodes"] for pod in node
+    }
+    nominated = [pod for each in document["nominations"] for pod in each["pods"]]
+    counts = {"api": 3, "postgres": 2, "reports": 8, "search": 2, "training": 1, "crm": 2}
+    expected = {f"shop/{name}-{number}" for name, count in counts.items() for number in range(count)}
+    assert {*pods, *nominated} == expected | {f"shop/web-{number}" for number in range(5)}  # one runs already
+    assert [each["pod"] for each in document["unschedulable"]] == ["shop/billing-0"]
+    assert {pods[f"shop/{name}-0"]["pool"] for name in ("reports", "training", "crm")} == {"batch", "gpu", "legacy"}
+    assert pods["shop/postgres-0"]["zones"] == ["us-east-1b"]  # there its volume is
+    assert [Path(each["object"]).name for each in document["warnings"]] == ["values.yaml", "legacy", "catalogue"]
