@@ -29,7 +29,8 @@ class PriceChange:
 
     def of(self, price: int) -> int:
         """Of a price in nanodollars per hour."""
-        return max(0, int(price * self.factor + Fraction(1, 2)) + self.nanos)
+        share, whole = self.factor.as_integer_ratio()
+        return max(0, (2 * price * share + whole) // (2 * whole) + self.nanos)
 
 
 @dataclass(frozen=True, slots=True)
