@@ -536,3 +536,23 @@ def test_preferences_that_do_not_hold_where_it_goes_are_told() -> None:
 def test_the_cure_fits_the_rule_between_pods(waiting: Pod, advice: str) -> None:
     rooms = [zoned(f"n-{zone}", zone, pod(f"r-{zone}", labels=W)) for zone in "abc"]
     assert left_waiting(waiting, snapshot([waiting], rooms=rooms)).advice == (f"pool default: {advice}",)
+
+
+def test_daemon_sets_keep_company_on_a_new_node() -> None:
+    agent = replace(daemon_set("agent"), labels={"app": "agent"}, key=PodKey("default", "agent"))
+    near, far = pod(affinity=(term(HOST, "agent"),)), pod(anti_affinity=(term(HOST, "agent"),))
+    assert left_waiting(near, snapshot([near], daemon_sets=[agent])).pools[0].left
+    (only,) = left_waiting(far, snapshot([far], daemon_sets=[agent])).pools
+    assert only.nearest == (
+        "anti-affinity over kubernetes.io/hostname to pods with app In [agent]:"
+        " DaemonSet default/agent on every such node"
+    )
+
+
+def test_the_first_node_of_each_launch_is_named() -> None:
+    names = ("one", "two")
+    sold = [options(pool(name, ON_DEMAND), [instance_type()]) for name in names]
+    selecting_pools = [(f"{name}-{number}", {"karpenter.sh/nodepool": name}) for name in names for number in (0, 1)]
+    seen = snapshot([pod(name, cpu="1900m", selector=selector) for name, selector in selecting_pools], pools=sold)
+    view = PlanView(seen, solve(seen))
+    assert [explain_pool(view, name).bought[0][0] for name in names] == ["new-1", "new-3"]

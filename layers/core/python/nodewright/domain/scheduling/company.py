@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from nodewright.domain import nodes
 from nodewright.domain.plans import Plan
-from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.lanes import own_labels
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.taints import Taint, untolerated
@@ -90,9 +90,9 @@ class Company:
         own |= {term.topology_key for term in (*self._pod.affinity, *self._pod.anti_affinity)}
         return frozenset(own | {term.topology_key for _, _, term in self._others()})
 
-    def objection(self, labels: Labels) -> Objection | None:
-        """Of the first rule that keeps the pod off a node of these labels."""
-        return next((told for check in self._checks if (told := check(labels)) is not None), None)
+    def objection(self, labels: Labels, beside: Sequence[DaemonSet] = ()) -> Objection | None:
+        """Of the first rule that keeps the pod off a node of these labels; `beside`: what will run on a new one."""
+        return next((told for check in self._checks if (told := check(labels, beside)) is not None), None)
 
     def unmet(self, labels: Labels) -> Iterator[str]:
         """Preferences that don't hold on a node of these labels."""
@@ -105,11 +105,11 @@ class Company:
             if labels.get(weighted.term.topology_key) not in near:
                 yield f"to be with pods with {_shown(weighted.term)} (weight {weighted.weight})"
         for weighted in wishes.anti_affinity:
-            objection = self._repulsion(weighted.term)(labels)
+            objection = self._repulsion(weighted.term)(labels, ())
             if objection is not None:
                 yield f"{objection} (weight {weighted.weight})"
         for spread in self._pod.spreads:
-            objection = None if spread.hard else self._spread(spread)(labels)
+            objection = None if spread.hard else self._spread(spread)(labels, ())
             if objection is not None:
                 yield str(objection)
 
@@ -124,11 +124,11 @@ class Company:
         least = 0 if missing else min(found.values(), default=0)
         most = least + spread.max_skew - self._selects(spread.selector, self._pod)
 
-        def check(labels: Labels) -> Objection | None:
+        def check(labels: Labels, beside: Sequence[DaemonSet]) -> Objection | None:
             value = labels.get(key)
             if value is None:
                 return _lacking("spread", key)
-            if found[value] <= most:
+            if found[value] + sum(self._takes(spread.selector, each) for each in beside) <= most:
                 return None
             if missing:
                 needs = f"spread over {key} needs {spread.min_domains} domains, {len(found)} reachable"
@@ -159,13 +159,14 @@ class Company:
         ]
         starts = not matching and all(self._selects(term.selector, self._pod) for term in terms)
 
-        def check(labels: Labels) -> Objection | None:
+        def check(labels: Labels, beside: Sequence[DaemonSet]) -> Objection | None:
+            starting = starts or any(all(self._takes(term.selector, each) for term in terms) for each in beside)
             for term in terms:
                 key = term.topology_key
                 value = labels.get(key)
                 if value is None:
                     return _lacking("affinity", key)
-                if not starts and value not in {place.labels.get(key) for place in matching}:
+                if not starting and value not in {place.labels.get(key) for place in matching}:
                     rule = f"affinity over {key} to pods with {_shown(term)}"
                     return Objection(rule, f"none {'on' if value == FRESH else 'in'} {value}", _NOBODY)
             return None
@@ -174,7 +175,16 @@ class Company:
 
     def _repulsion(self, term: PodAffinityTerm) -> "_Check":
         taken = self._where(term.topology_key, partial(self._selects, term.selector))
-        return _avoiding(term, taken, f"anti-affinity over {term.topology_key} to pods with {_shown(term)}")
+        told = f"anti-affinity over {term.topology_key} to pods with {_shown(term)}"
+        avoid = _avoiding(term, taken, told)
+
+        def check(labels: Labels, beside: Sequence[DaemonSet]) -> Objection | None:
+            daemon = next((each for each in beside if self._takes(term.selector, each)), None)
+            if daemon is not None and term.topology_key in labels:
+                return Objection(told, f"DaemonSet {daemon.key} on every such node", _TAKEN)
+            return avoid(labels, beside)
+
+        return check
 
     def _repulsions_of_others(self) -> Iterator["_Check"]:
         for place, owner, term in self._others():
@@ -200,11 +210,14 @@ class Company:
                 found.setdefault(value, first)
         return found
 
+    def _takes(self, selector: PodSelector, daemon_set: DaemonSet) -> bool:
+        return selector.selects(daemon_set.key.namespace, daemon_set.labels, self._snapshot.namespaces)
+
     def _selects(self, selector: PodSelector, pod: Pod) -> bool:
         return selector.selects(pod.key.namespace, pod.labels, self._snapshot.namespaces)
 
 
-_Check = Callable[[Labels], Objection | None]
+_Check = Callable[[Labels, Sequence[DaemonSet]], Objection | None]
 _FEW_DOMAINS: Final = "lower minDomains, or let a pool be bought in more domains"
 _UNEVEN: Final = "raise maxSkew, use ScheduleAnyway, or let the pools be bought in the domains that have least"
 _NOBODY: Final = "create a pod it wants to be with, correct the term, or prefer instead of require it"
@@ -217,7 +230,7 @@ def _lacking(what: str, key: str) -> Objection:
 
 
 def _avoiding(term: PodAffinityTerm, taken: Mapping[str, PodKey], told: str) -> _Check:
-    def check(labels: Labels) -> Objection | None:
+    def check(labels: Labels, _: Sequence[DaemonSet]) -> Objection | None:
         value = labels.get(term.topology_key)
         if value is None or value not in taken:
             return None

@@ -4,6 +4,7 @@ Pure, and beside the planner rather than inside it: the rules are judged once mo
 about, in the state that the plan leads to.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -225,11 +226,11 @@ def _daemons(view: PlanView, market: Market) -> Iterator[str]:
 
 
 def _bought(view: PlanView, name: str) -> Iterator[tuple[str, Launch]]:
-    first: dict[int, tuple[str, Launch]] = {}
-    for node, launch, _ in view.new_nodes():
+    nodes = view.new_nodes()
+    for launch in view.plan.launches:
+        first, *_ = itertools.islice(nodes, len(launch.nodes))
         if launch.pool == name:
-            first.setdefault(id(launch), (node, launch))
-    yield from first.values()
+            yield first[0], launch
 
 
 def _waiting(view: PlanView, name: str) -> dict[Rule, list[tuple[PodKey, str]]]:

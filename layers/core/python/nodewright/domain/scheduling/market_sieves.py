@@ -140,10 +140,10 @@ class PodInMarket:
     def _host_ports(self) -> Stage:
         keeps = np.ones(self.market.shelf.rows, dtype=np.bool_)
         taken = []
-        for daemon_set in self.daemon_sets:
+        for daemon_set, rows in self._daemons():
             clash = next(conflicts(self.pod.host_ports, daemon_set.host_ports), None)
-            if clash and not untolerated(daemon_set.tolerations, self.market.pool.taints):
-                keeps &= ~self.market.columns.admits_any(daemon_set.alternatives)
+            if clash:
+                keeps &= ~rows
                 taken.append(f"hostPort {clash[0]} is taken by DaemonSet {daemon_set.key}")
         told = ", ".join(taken)
         return Stage(
@@ -216,15 +216,24 @@ class PodInMarket:
         return ", ".join(f"{name} {format_amount(name, int(room[i]))}" for i, name in names)
 
     def _objections(self) -> list[Objection | None]:
+        """Of each row; rows that look alike to the rules are judged once."""
         keys = sorted(self.company.keys)
-        known: dict[tuple[str | None, ...], Objection | None] = {}
+        daemons = list(self._daemons()) if keys else []
+        known: dict[object, Objection | None] = {}
         found = []
-        for labels in row_labels(self.market, keys):
-            values = tuple(labels.get(key) for key in keys)
-            if values not in known:
-                known[values] = self.company.objection(labels)
-            found.append(known[values])
+        for row, labels in enumerate(row_labels(self.market, keys)):
+            beside = tuple(number for number, (_, rows) in enumerate(daemons) if rows[row])
+            alike = (tuple(labels.get(key) for key in keys), beside)
+            if alike not in known:
+                known[alike] = self.company.objection(labels, [daemons[number][0] for number in beside])
+            found.append(known[alike])
         return found
+
+    def _daemons(self) -> Iterator[tuple[DaemonSet, Bools]]:
+        """Those that run in the pool, and on which rows."""
+        for daemon_set in self.daemon_sets:
+            if not untolerated(daemon_set.tolerations, self.market.pool.taints):
+                yield daemon_set, self.market.columns.admits_any(daemon_set.alternatives)
 
     def _choice(self, rows: Bools) -> Iterator[str]:
         for key, least in flexibility.wishes(self.market).items():
