@@ -139,6 +139,13 @@ def test_pods_of_another_scheduler_are_told() -> None:
     assert "Pod/default/p spec.schedulerName: volcano is another scheduler's, so the pod is not planned" in told(found)
 
 
+def test_pods_that_are_gated_are_told() -> None:
+    found = planned(builders.pod(gated=True), builders.pod("bound", gated=True, node_name="n"))
+    assert (found.snapshot.pods, found.plan.launches) == ((), ())
+    (only,) = [each for each in told(found) if each.startswith("Pod/")]
+    assert only.startswith("Pod/default/p spec.schedulingGates: its gates hold it back")
+
+
 @pytest.mark.parametrize(("zones", "is_told"), [(("z", "y"), True), (("a", "z"), False)])
 def test_a_pool_of_zones_that_are_not_here_is_told(zones: tuple[str, ...], is_told: bool) -> None:
     pool = builders.pool("default", ("topology.kubernetes.io/zone", "In", *zones))

@@ -163,11 +163,16 @@ def _price(labels: Mapping[str, str], types: Iterable[InstanceType]) -> int:
 
 
 def _left_alone(state: ClusterState, cluster: ConnectedCluster) -> Iterator[ManifestWarning]:
-    """Pods that another scheduler is to place."""
+    """Pods that wait for something other than a node."""
     for pod in state.pods:
-        if not pod.node_name and pod.scheduler_name not in cluster.scheduler_names:
+        if pod.node_name or pod.is_terminal:
+            continue
+        if pod.scheduler_name not in cluster.scheduler_names:
             message = f"{pod.scheduler_name} is another scheduler's, so the pod is not planned"
             yield ManifestWarning(f"Pod/{pod.key}", "spec.schedulerName", message)
+        elif pod.gated:
+            message = "its gates hold it back, so it is not planned; take them out to plan it"
+            yield ManifestWarning(f"Pod/{pod.key}", "spec.schedulingGates", message)
 
 
 def _elsewhere(state: ClusterState, catalogue: Catalogue) -> Iterator[ManifestWarning]:
