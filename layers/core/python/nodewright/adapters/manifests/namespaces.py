@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nodewright.adapters.manifests.objects import Page, RawObject, read_object, read_page
+from nodewright.adapters.manifests.objects import Page, RawObject, read_page
 
 Namespace = tuple[str, Mapping[str, str]]
 """(name, labels)."""
@@ -11,11 +11,6 @@ Namespace = tuple[str, Mapping[str, str]]
 def read_namespaces(body: bytes) -> Page[Namespace]:
     """One page of a Namespace list."""
     return read_page(body, RawObject, _namespace)
-
-
-def read_namespace(raw: Mapping[str, object]) -> Namespace:
-    """One Namespace that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawObject, _namespace)
 
 
 def _namespace(raw: RawObject) -> Namespace:

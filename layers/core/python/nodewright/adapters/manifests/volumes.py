@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from nodewright.adapters.manifests.node_affinity import RawNodeSelector, read_term
-from nodewright.adapters.manifests.objects import NEVER, Page, RawMetadata, RawObject, read_object, read_page
+from nodewright.adapters.manifests.objects import NEVER, Page, RawMetadata, RawObject, read_page
 from nodewright.adapters.manifests.pod_volumes import disk_id
 from nodewright.domain.nodes import REGION_LABEL, ZONE_LABEL
 from nodewright.domain.pods import EBS_DRIVER, Attachment
@@ -125,19 +125,9 @@ def read_claims(body: bytes) -> Page[PersistentVolumeClaim]:
     return read_page(body, RawClaim, _claim)
 
 
-def read_claim(raw: Mapping[str, object]) -> PersistentVolumeClaim:
-    """One PersistentVolumeClaim that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawClaim, _claim)
-
-
 def read_persistent_volumes(body: bytes) -> Page[PersistentVolume]:
     """One page of a PersistentVolume list."""
     return read_page(body, RawVolume, _volume)
-
-
-def read_persistent_volume(raw: Mapping[str, object]) -> PersistentVolume:
-    """One PersistentVolume that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawVolume, _volume)
 
 
 def read_storage_classes(body: bytes) -> Page[StorageClass]:
@@ -145,19 +135,9 @@ def read_storage_classes(body: bytes) -> Page[StorageClass]:
     return read_page(body, RawStorageClass, _storage_class)
 
 
-def read_storage_class(raw: Mapping[str, object]) -> StorageClass:
-    """One StorageClass that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawStorageClass, _storage_class)
-
-
 def read_csi_nodes(body: bytes) -> Page[tuple[str, Mapping[str, int]]]:
     """One page of a CSINode list: node → CSI driver → volumes it can have attached."""
     return read_page(body, RawCsiNode, _csi_node)
-
-
-def read_csi_node(raw: Mapping[str, object]) -> tuple[str, Mapping[str, int]]:
-    """One CSINode that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawCsiNode, _csi_node)
 
 
 def _claim(raw: RawClaim) -> PersistentVolumeClaim:
