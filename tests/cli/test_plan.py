@@ -121,8 +121,10 @@ def test_warnings_name_object_path_and_fix() -> None:
     ("arguments", "told"),
     [
         (["-f", "nowhere.yaml"], "nodewright: nowhere.yaml: No such file or directory"),
-        (["-f", "-"], "there is nothing to plan in -: standard input: it is empty"),
+        (["-f", "-"], "there is nothing to plan in - standard input: it is empty"),
         (["-f", MANIFESTS / "shop/06-web.yaml"], "there is no NodePool or Provisioner"),
+        (["-f", MANIFESTS / "broken/tabs.yaml"], "tabs.yaml: line 4: a tab indents this line"),
+        (["-f", MANIFESTS / "broken/wrong-types.yaml"], "add one with -f /"),
         (["-f", SEEDS / "one", "--region", "mars-north-1"], "no prices of region 'mars-north-1'"),
         (
             ["-f", SEEDS / "one", "--catalogue", MANIFESTS / "shop/values.yaml"],

@@ -28,12 +28,12 @@ def catalogue(file: Path | None, region: str) -> SoldCatalogue:
 def plan_sources(names: Sequence[str], standard_input: BinaryIO, sold: SoldCatalogue, now: datetime) -> Planned:
     """Files, directories and `-`. BadInputError where nothing can be planned."""
     documents = read_sources(names, standard_input)
-    if not documents.objects:
-        told = "; ".join(_line(each) for each in documents.warnings)
-        raise BadInputError(f"there is nothing to plan in {', '.join(names)}" + (f": {told}" if told else ""))
     world = read_world(documents.objects)
+    if not documents.objects:
+        raise BadInputError(_with_causes(f"there is nothing to plan in {', '.join(names)}", documents.warnings))
     if not world.names_pools:
-        raise BadInputError("there is no NodePool or Provisioner, so nothing says what may be bought; add one with -f")
+        missing = "there is no NodePool or Provisioner, so nothing says what may be bought; add one with -f"
+        raise BadInputError(_with_causes(missing, (*documents.warnings, *world.state.warnings)))
     return _planned(world, sold, now, documents.warnings)
 
 
@@ -49,5 +49,7 @@ def _planned(world: World, sold: SoldCatalogue, now: datetime, warnings: tuple[M
     return PlanManifests(sold, resolver)(state, world.claims, world.kubernetes, now)
 
 
-def _line(warning: ManifestWarning) -> str:
-    return ": ".join(part for part in (warning.object, warning.path, warning.message) if part)
+def _with_causes(message: str, warnings: Iterable[ManifestWarning]) -> str:
+    """What was wrong with the input may be why something is missing."""
+    lines = (": ".join(part for part in (w.object, w.path, w.message) if part) for w in warnings)
+    return "\n  ".join(dict.fromkeys((message, *lines)))
