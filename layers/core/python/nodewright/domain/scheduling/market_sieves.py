@@ -65,6 +65,8 @@ class PodInMarket:
     request: Ints
     daemon_sets: Sequence[DaemonSet]
     company: Company
+    host: str
+    """Name of the node that is bought for it, where it has companions; else it is nobody's yet."""
 
     @property
     def market(self) -> Market:
@@ -221,7 +223,7 @@ class PodInMarket:
         daemons = list(self._daemons()) if keys else []
         known: dict[object, Objection | None] = {}
         found = []
-        for row, labels in enumerate(row_labels(self.market, keys)):
+        for row, labels in enumerate(row_labels(self.market, keys, self.host)):
             beside = tuple(number for number, (_, rows) in enumerate(daemons) if rows[row])
             alike = (tuple(labels.get(key) for key in keys), beside)
             if alike not in known:
@@ -244,13 +246,13 @@ class PodInMarket:
             yield f"{key}: {found} of {least} values hold it"
 
 
-def row_labels(market: Market, keys: Sequence[str]) -> Iterator[Labels]:
-    """Of each row, these labels; a new node's host name is nobody's yet."""
+def row_labels(market: Market, keys: Sequence[str], host: str = FRESH) -> Iterator[Labels]:
+    """Of each row, these labels; a new node's host name is nobody's unless it is said."""
     columns = {key: market.columns.column(key) for key in keys if key != nodes.HOSTNAME_LABEL}
     for row in range(market.shelf.rows):
         values = {key: column.values[column.codes[row]] for key, column in columns.items()}
         if nodes.HOSTNAME_LABEL in keys:
-            values[nodes.HOSTNAME_LABEL] = FRESH
+            values[nodes.HOSTNAME_LABEL] = host
         yield {key: value for key, value in values.items() if value is not None}
 
 

@@ -10,17 +10,18 @@ import numpy as np
 from nodewright.domain import nodes
 from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch, Plan
-from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling.admission import admission
 from nodewright.domain.scheduling.arrays import Bools
-from nodewright.domain.scheduling.company import Company, Labels, Place, places
+from nodewright.domain.scheduling.company import FRESH, Company, Labels, Place, places
 from nodewright.domain.scheduling.explanations import Fallen, OnNewNode, OnNode, Outcome, Rule, Verdict, Waits
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.market_sieves import PodInMarket, row_labels
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.room_sieves import room_stages
-from nodewright.domain.scheduling.shapes import group
+from nodewright.domain.scheduling.shapes import Wish, group
 from nodewright.domain.scheduling.shelf_words import best, named
 from nodewright.domain.scheduling.sieves import Sieved, sift, verdict
 from nodewright.domain.scheduling.tiers import Tier, tiers
@@ -59,11 +60,12 @@ class PlanView:
 
         One that was bought a node is looked at as before the plan, one that waits with what the plan leaves.
         """
-        bought = isinstance(self.outcomes.get(pod.key), OnNewNode)
+        outcome = self.outcomes.get(pod.key)
+        bought = isinstance(outcome, OnNewNode)
         pools = [options for options in self.snapshot.pools if not options.pool.terminating] if bought else self._after
-        stalls = tiers(pools, group([pod]), self.snapshot.daemon_sets)
-        company = self._company(pod, stalls)
-        found = [look for place in stalls for look in _looks(place, pod, self.snapshot, company)]
+        stalls = self._stalls(pod, pools)
+        asker = _Asker(pod, outcome.node if isinstance(outcome, OnNewNode) else FRESH, self._company(pod, stalls))
+        found = [look for place in stalls for look in _looks(place, asker, self.snapshot.daemon_sets)]
         names = list(dict.fromkeys(look.market.pool.name for look in found))
         return tuple(max((look for look in found if look.market.pool.name == name), key=_progress) for name in names)
 
@@ -87,7 +89,7 @@ class PlanView:
 
     def company(self, pod: Pod) -> Company:
         """The rules between pods, for this one."""
-        return self._company(pod, tiers(self._after, group([pod]), self.snapshot.daemon_sets))
+        return self._company(pod, self._stalls(pod, self._after))
 
     def new_nodes(self) -> Iterator[tuple[str, Launch, tuple[PodKey, ...]]]:
         """`new-1`, `new-2`, … in the order of the plan."""
@@ -95,6 +97,16 @@ class PlanView:
 
     def _names(self, rows: Bools) -> list[str]:
         return [self.rooms[row].name for row in np.flatnonzero(rows)]
+
+    def _stalls(self, pod: Pod, pools: Sequence[PoolOptions]) -> tuple[Tier, ...]:
+        """With every value between which rules between pods may make a pool's open labels choose."""
+        rules = {spread.topology_key for spread in pod.spreads}
+        rules |= {term.topology_key for term in (*pod.affinity, *pod.anti_affinity)}
+        rules |= {term.topology_key for place in self._places for each in place.pods for term in each.anti_affinity}
+        listed = [options.pool.requirements[key] for options in pools for key in rules & {*options.pool.requirements}]
+        values = {(each.key, value) for each in listed if not each.complement for value in each.values}
+        choices = [Wish((Requirements.from_labels({key: value}),), ()) for key, value in sorted(values)]
+        return tiers(pools, group([pod]), self.snapshot.daemon_sets, choices)
 
     def _company(self, pod: Pod, stalls: Sequence[Tier]) -> Company:
         return Company(self.snapshot, self._places, pod, lambda keys: _reachable(pod, stalls, keys))
@@ -133,13 +145,23 @@ def _less(options: PoolOptions, plan: Plan) -> PoolOptions:
     return replace(options, remaining=remaining)
 
 
-def _looks(place: Tier, pod: Pod, snapshot: Snapshot, company: Company) -> Iterator[Look]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asker:
+    """A pod, the host name of the node that is bought for it, and the rules between pods for it."""
+
+    pod: Pod
+    host: str
+    company: Company
+
+
+def _looks(place: Tier, asker: _Asker, daemon_sets: Sequence[DaemonSet]) -> Iterator[Look]:
     """In every market of a tier. What is spared for others is so while the whole tier has something else."""
-    shapes = group([pod])
-    admitted = admission(place, shapes)
+    pod = asker.pod
+    admitted = admission(place, group([pod]))
     asked_for = admitted.masks[admitted.mask_of[0]]
     for number, market in enumerate(place.markets):
-        judge = PodInMarket(place, number, pod, place.request(pod.requests), snapshot.daemon_sets, company)
+        request = place.request(pod.requests)
+        judge = PodInMarket(place, number, pod, request, daemon_sets, asker.company, asker.host)
         sieved = sift(market.shelf.type_of, judge.stages())
         if not market.shelf.rows:
             yield Look(market, sieved, sieved.left, _without_types(market))
