@@ -199,6 +199,22 @@ def test_case_21_with_a_deadline_the_rest_is_moved_and_the_pod_goes_at_the_last_
     assert yard.fleet.instances["i-n"].state == "terminated"
 
 
+def test_an_interruption_is_tainted_with_few_calls_and_no_look_at_pods() -> None:
+    yard = Yard(running("a"))
+    yard.retire("spot-interruption", deadline=NOW + 2 * MINUTE)
+    yard.fuse.renew()
+    yard.turn()
+    assert yard.is_marked
+    assert yard.fuse.made == [
+        "InMemoryLedger.cluster",
+        "InMemoryLedger.take_turn",
+        "InMemoryCluster.node_of",
+        "InMemoryCluster.mark_node",
+        "InMemoryLedger.save_claim",
+        "InMemoryRetireQueue.send",
+    ]
+
+
 def test_an_interruption_waits_for_a_budget_only_as_long_as_there_is_time_and_for_no_annotation() -> None:
     yard = blocked(staying("p", termination_grace_seconds=30), running("q", termination_grace_seconds=30))
     yard.cluster.budgets["pdb"] = replace(yard.cluster.budgets["pdb"], min_available=1)

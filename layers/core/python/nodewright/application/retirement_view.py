@@ -12,7 +12,7 @@ from nodewright.domain.retirement import Retirement, Step
 from nodewright.domain.retirement_turns import View
 from nodewright.domain.retiring import asks_leave, needs_cluster
 
-_WITH_PODS = frozenset({Step.TAINT, Step.REPLACE, Step.DRAIN, Step.FORGET})
+_WITH_PODS = frozenset({Step.REPLACE, Step.DRAIN, Step.FORGET})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Viewer:
 
     def _look_at_node(self, cluster: RetiringCluster, claim: NodeClaim, retirement: Retirement) -> View:
         node = cluster.node_of(claim.instance_id, claim.node_name) if claim.instance_id else None
-        pods = cluster.pods_on(node.name) if node and retirement.step in _WITH_PODS else ()
+        pods = cluster.pods_on(node.name) if node and _asks_for_pods(retirement) else ()
         return View(
             claim,
             retirement,
@@ -55,6 +55,11 @@ class Viewer:
         claims = self.ledger.claims(self.name)
         wanted = {*retirement.replacements, *_bought_for(claims, leaving, retirement, pods)}
         return {claim.id: claim.state for claim in claims if claim.id in wanted}
+
+
+def _asks_for_pods(retirement: Retirement) -> bool:
+    """Before its taint only who might be kept by a pod: of a spot notice's two minutes none is to be lost."""
+    return retirement.step in _WITH_PODS or (retirement.step is Step.TAINT and asks_leave(retirement))
 
 
 def _bought_for(
