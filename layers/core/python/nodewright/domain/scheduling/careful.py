@@ -78,7 +78,7 @@ class _Placing:
         self._scene.look_round(reaching=reaching)
         placed = False
         for number in self._order:
-            while self._scene.waiting[number] and self._meter.spend():
+            while self._scene.waiting[number] and self._meter.spend(0):
                 spot = self._find(number, loose=loose)
                 if spot is None:
                     break
@@ -171,6 +171,20 @@ class _Placing:
             step = self._step(tier, need, sites, opens=ruling.opens)
             if step is not None:
                 return _Spot(-1, tier, step, need)
+        return self._in_company(number, crowds, loose=loose)
+
+    def _in_company(self, number: int, crowds: Ints, *, loose: bool) -> _Spot | None:
+        """On a new node whose DaemonSets are the company that its affinity asks for."""
+        scene = self._scene
+        others = [role for role in scene.roles[number] if scene.tallies.affinity(role.rule) is None or not role.owner]
+        for tier in range(len(scene.opened)):
+            rows = scene.company(tier, number)
+            if rows is not None:
+                ruling = scene.tallies.ruling(others)
+                need = replace(self._need(tier, number, ruling, crowds, None, loose=loose), rows=rows)
+                step = scene.opened[tier].fresh(need) if ruling.opens else None
+                if step is not None:
+                    return _Spot(-1, tier, step, need)
         return None
 
     def _rooms(self, number: int, ruling: Ruling, whole: Ints | None = None) -> Bools:

@@ -12,6 +12,7 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import careful
 from nodewright.domain.scheduling.arrays import Floats
+from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import Purchase, buy, relaxed_bound
 from nodewright.domain.scheduling.entangled import Tangle
@@ -43,11 +44,21 @@ class Joint:
     nodeTaintsPolicy Ignore): the plan has to be made anew, knowing of them."""
 
 
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """What a plan that is made again knows from the first."""
+
+    expected: tuple[Room, ...] = ()
+    """Nodes in domains that would surprise some spread."""
+    trusted: frozenset[int] = frozenset()
+    """Kinds that are taken to come to their places although it isn't proven before all have one."""
+
+
 class JointPlan:
     """The steps of it, in order."""
 
     def __init__(
-        self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter, expected: Sequence[Room] = ()
+        self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter, second: SecondLook = SecondLook()
     ) -> None:
         self._snapshot = snapshot
         self._waiting = waiting
@@ -63,7 +74,9 @@ class JointPlan:
         entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
         self._entangled = entangled
         places = tiers(self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, _choices(tangle, self._pools))
-        self.scene = Scene(tangle, rooms, (*snapshot.bystanders, *expected), places, snapshot.daemon_sets)
+        self.scene = Scene(
+            tangle, rooms, (*snapshot.bystanders, *second.expected), places, snapshot.daemon_sets, second.trusted
+        )
 
     def run(self) -> "Joint":
         """All of it; pods without rules that got no place still wait."""
@@ -78,7 +91,7 @@ class JointPlan:
         made = tuple(launches(scene, fillers, self._shape_of, purses))
         return Joint(
             nominations=nominations,
-            launches=(*made, *purchase.launches),
+            launches=topped_up(self._snapshot, (*made, *purchase.launches), self._waiting),
             bound=self._bound(made, purchase),
             held=held,
             scene=scene,

@@ -46,6 +46,8 @@ class Need:
     opening: Bools
     """Localities where a node may be opened."""
     crowds: Ints
+    rows: Bools | None = None
+    """Offerings that a new node must be one of, where that matters."""
 
 
 class Opened:
@@ -111,6 +113,8 @@ class Opened:
         mask = self._listed & self._masks[need.mask] & (need.localities & need.opening)[self.locality]
         mask &= every(self.room >= need.whole)
         mask &= self.affordable
+        if need.rows is not None:
+            mask &= need.rows
         if (need.group > need.whole).any():
             large = np.unique(self._cell_of[mask & every(self.room >= need.group)])
             mask &= np.isin(self._cell_of, large[large >= 0])

@@ -3,15 +3,15 @@
 Where all find a place, or all have one priority, nothing of this costs anything.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
-from nodewright.domain.plans import Launch, Nomination, Plan, Unschedulable
+from nodewright.domain.plans import Nomination, Plan
 from nodewright.domain.pods import Pod, PodKey
-from nodewright.domain.quantities import Resources
-from nodewright.domain.scheduling.planned_rooms import filled, paid, planned_rooms
-from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
+from nodewright.domain.scheduling.bought import Bought
+from nodewright.domain.scheduling.planned_rooms import filled, paid
+from nodewright.domain.snapshot import Room, Snapshot
 from nodewright.domain.taints import untolerated
 
 Planner = Callable[[Snapshot], Plan]
@@ -57,78 +57,47 @@ def _left_out(snapshot: Snapshot, plan: Plan) -> tuple[int, ...]:
     return tuple(left.count(priority) for priority in sorted(set(priorities.values()), reverse=True))
 
 
-@dataclass(slots=True)
-class _Bought:
-    """A node of an earlier class."""
-
-    launch: Launch
-    pods: tuple[PodKey, ...]
-
-
-@dataclass(slots=True)
 class _Classes:
-    snapshot: Snapshot
-    planner: Planner
-    _rooms: dict[str, Room] = field(default_factory=dict, init=False)
-    _pools: tuple[PoolOptions, ...] = field(default=(), init=False)
-    _sent: dict[str, tuple[PodKey, ...]] = field(default_factory=dict, init=False)
-    _bought: dict[str, _Bought] = field(default_factory=dict, init=False)
-    _left: list[Unschedulable] = field(default_factory=list, init=False)
-    _truncated: bool = field(default=False, init=False)
+    """A plan made class by class, each with what the higher ones left."""
+
+    def __init__(self, snapshot: Snapshot, planner: Planner) -> None:
+        self._snapshot = snapshot
+        self._planner = planner
+        self._pods = {pod.key: pod for pod in snapshot.pods}
+        self._rooms = {room.name: room for room in snapshot.rooms}
+        self._pools = snapshot.pools
+        self._sent: dict[str, tuple[PodKey, ...]] = {}
+        self._bought = Bought(snapshot)
 
     def plan(self) -> Plan:
         """All classes, one after the other."""
-        self._rooms = {room.name: room for room in self.snapshot.rooms}
-        self._pools = self.snapshot.pools
-        pods = {pod.key: pod for pod in self.snapshot.pods}
-        for number, priority in enumerate(sorted({pod.priority for pod in pods.values()}, reverse=True)):
-            some = tuple(pod for pod in self.snapshot.pods if pod.priority == priority)
-            now = replace(self.snapshot, pods=some, rooms=tuple(self._rooms.values()), pools=self._pools)
-            self._take(self.planner(now), pods, number)
-        launches = tuple(self._launches(pods))
+        priorities = sorted({pod.priority for pod in self._pods.values()}, reverse=True)
+        plans = [self._class(number, priority) for number, priority in enumerate(priorities)]
+        launches = tuple(self._bought.launches())
         return Plan(
             launches=launches,
             nominations=tuple(Nomination(name, keys) for name, keys in sorted(self._sent.items())),
-            unschedulable=tuple(sorted(self._left, key=lambda each: each.pod)),
+            unschedulable=tuple(sorted((u for plan in plans for u in plan.unschedulable), key=lambda each: each.pod)),
             cost=sum(launch.price * len(launch.nodes) for launch in launches),
-            truncated=self._truncated,
+            truncated=any(plan.truncated for plan in plans),
         )
 
-    def _take(self, plan: Plan, pods: Mapping[PodKey, Pod], number: int) -> None:
+    def _class(self, number: int, priority: int) -> Plan:
+        some = tuple(pod for pod in self._snapshot.pods if pod.priority == priority)
+        plan = self._planner(
+            replace(self._snapshot, pods=some, rooms=tuple(self._rooms.values()), pools=tuple(self._pools))
+        )
         for nomination in plan.nominations:
-            self._send(nomination, tuple(pods[key] for key in nomination.pods))
+            self._send(nomination)
         for place, launch in enumerate(plan.launches):
-            rooms = planned_rooms(self.snapshot, launch, pods, f"new {number}.{place}")
-            for room, node in zip(rooms, launch.nodes, strict=True):
-                self._rooms[room.name] = room
-                self._bought[room.name] = _Bought(replace(launch, nodes=()), node)
+            self._rooms |= {room.name: room for room in self._bought.add(launch, f"new {number}.{place}")}
             self._pools = tuple(paid(options, launch) for options in self._pools)
-        self._left += plan.unschedulable
-        self._truncated |= plan.truncated
+        return plan
 
-    def _send(self, nomination: Nomination, pods: tuple[Pod, ...]) -> None:
+    def _send(self, nomination: Nomination) -> None:
         name = nomination.node
-        self._rooms[name] = filled(self._rooms[name], pods)
+        self._rooms[name] = filled(self._rooms[name], tuple(self._pods[key] for key in nomination.pods))
         if name in self._bought:
-            self._bought[name].pods += nomination.pods
+            self._bought.send(name, nomination.pods)
         else:
             self._sent[name] = (*self._sent.get(name, ()), *nomination.pods)
-
-    def _launches(self, pods: Mapping[PodKey, Pod]) -> Iterator[Launch]:
-        """Nodes of one launch stay one as long as their pods ask for the same."""
-        found: dict[str, list[_Bought]] = {}
-        for name, bought in self._bought.items():
-            requests = sum((pods[key].requests for key in bought.pods), Resources())
-            keys = {key for pod in bought.pods for each in pods[pod].alternatives for key in each}
-            bought.launch = replace(
-                bought.launch,
-                requests=requests,
-                selected_labels=tuple(sorted(keys.union(bought.launch.selected_labels))),
-            )
-            found.setdefault(f"{name.rpartition('.')[0]} {requests} {bought.launch.selected_labels}", []).append(bought)
-        for alike in found.values():
-            yield replace(alike[0].launch, nodes=_nodes(alike))
-
-
-def _nodes(bought: Sequence[_Bought]) -> tuple[tuple[PodKey, ...], ...]:
-    return tuple(each.pods for each in bought)

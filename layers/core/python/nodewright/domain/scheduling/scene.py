@@ -1,6 +1,7 @@
 """Everything the careful path works on: nodes that are there, nodes opened, and what rules count where."""
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from nodewright.domain.scheduling.opened import Need, Opened, Step
 from nodewright.domain.scheduling.ports import Ports
 from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
 from nodewright.domain.scheduling.roles import bound_roles, roles
-from nodewright.domain.scheduling.rules import topology_keys
+from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.standing import Standing
 from nodewright.domain.scheduling.tallies import Tallies
 from nodewright.domain.scheduling.terms import NOWHERE
@@ -33,6 +34,7 @@ class Scene:
         bystanders: Iterable[Room],
         tiers: Sequence[Tier],
         daemon_sets: Sequence[DaemonSet],
+        trusted: AbstractSet[int] = frozenset(),
     ) -> None:
         self.tangle = tangle
         self.daemon_sets = daemon_sets
@@ -46,7 +48,7 @@ class Scene:
         self.tallies = Tallies(tangle.rules, self.localities)
         self.ports = Ports()
         self.ranks = ranks(tangle.rules, tangle.kinds)
-        self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
+        self.roles = [roles(kind, self.ranks, trusted=number in trusted) for number, kind in enumerate(tangle.kinds)]
         self.wanted = [self.demands.of(kind) for kind in tangle.kinds]
         self.waiting = [list(kind.pods) for kind in tangle.kinds]
         self._offers = [Offers(tier, tangle, daemon_sets) for tier in tiers]
@@ -100,6 +102,20 @@ class Scene:
             mask[opened.locality[holds & self.mask(tier, kind, loose=True)]] = True
         return mask
 
+    def company(self, tier: int, kind: int) -> Bools | None:
+        """Offerings on whose nodes DaemonSets are the company that all affinity of these pods asks for."""
+        affinities = [rule for rule in self.tangle.kinds[kind].owns if self.tallies.affinity(rule) is not None]
+        if not affinities or not self._daemon_roles:
+            return None
+        found = np.ones(len(self.opened[tier].place.prices), dtype=np.bool_)
+        for rule in affinities:
+            members = [rule in {role.rule for role in each if role.selected} for each in self._daemon_roles]
+            found &= self._daemons[tier][members].any(axis=0)
+            for key in topology_keys(self.tangle.rules[rule]):
+                if not is_host(key):
+                    found &= (self.localities.codes(key) >= 0)[self.opened[tier].locality]
+        return found if found.any() else None
+
     def look_round(self, *, reaching: bool = True) -> None:
         """Find anew which domains each spread's pods can reach by buying, with what the limits leave."""
         buyable = np.zeros(len(self.localities), dtype=np.bool_)
@@ -115,6 +131,15 @@ class Scene:
             spread.reach(mask)
         self.tallies.watch(buyable)
         self._find_homes()
+
+    def crossed(self) -> frozenset[int]:
+        """Kinds under several spreads at once some pods of which found no place, and who shares these spreads."""
+        spreads = {rule for rule, _ in self.tallies.spreads}
+        left = [
+            spreads.intersection(kind.owns) for kind, pods in zip(self.tangle.kinds, self.waiting, strict=True) if pods
+        ]
+        shared = {rule for rules in left if len(rules) > 1 for rule in rules}
+        return frozenset(number for number, kind in enumerate(self.tangle.kinds) if shared.intersection(kind.owns))
 
     def is_surprising(self, room: Room) -> bool:
         """Whether a node of this locality is a domain that some spread didn't expect."""

@@ -1,20 +1,23 @@
 """One scheduler, used by everything that asks where pods would go."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
+from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
-from nodewright.domain.scheduling.joint import Joint, JointPlan
+from nodewright.domain.scheduling.joint import Joint, JointPlan, SecondLook
 from nodewright.domain.scheduling.priorities import higher_first
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
 from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.rule_reasons import rule_reason
 from nodewright.domain.scheduling.shapes import Shape, Waiting, group
 from nodewright.domain.scheduling.tiers import Tier
+from nodewright.domain.scheduling.verifying import unkept
 from nodewright.domain.snapshot import Snapshot
 
 
@@ -46,9 +49,10 @@ def _apart(snapshot: Snapshot, waiting: Waiting, meter: Meter, hopeless: Sequenc
     held = tuple(_held(_waiting(waiting), snapshot.set_aside))
     waiting.drop({each.pod for each in held})
     purchase = buy(snapshot.pools, snapshot.daemon_sets, waiting, meter)
+    launches = topped_up(snapshot, purchase.launches, waiting)
     left = _left(waiting, purchase.tiers, len(snapshot.rooms), cut=meter.stopped)
     return Plan(
-        launches=purchase.launches,
+        launches=launches,
         nominations=nominations,
         unschedulable=_by_pod(hopeless, held, left),
         cost=purchase.cost,
@@ -60,25 +64,41 @@ def _apart(snapshot: Snapshot, waiting: Waiting, meter: Meter, hopeless: Sequenc
 def _joint(
     snapshot: Snapshot, sorted_out: Tangle, free: Sequence[Shape], meter: Meter, hopeless: Sequence[Unschedulable]
 ) -> Plan:
-    waiting = Waiting(free)
-    joint = JointPlan(snapshot, sorted_out, waiting, meter).run()
+    """Made anew where it turns out that more can be known: a first plan shows what it leaves."""
+    look = SecondLook()
+    plan, joint = _once(snapshot, sorted_out, free, meter, hopeless, look)
     if joint.surprises:
-        waiting = Waiting(free)
-        joint = JointPlan(snapshot, sorted_out, waiting, meter, joint.surprises).run()
+        look = SecondLook(joint.surprises)
+        plan, joint = _once(snapshot, sorted_out, free, meter, hopeless, look)
+    crossed = joint.scene.crossed()
+    if crossed:
+        bold, _ = _once(snapshot, sorted_out, free, meter, hopeless, replace(look, trusted=crossed))
+        if len(bold.unschedulable) < len(plan.unschedulable) and not unkept(snapshot, bold):
+            return bold
+    return plan
+
+
+def _once(
+    snapshot: Snapshot,
+    sorted_out: Tangle,
+    free: Sequence[Shape],
+    meter: Meter,
+    hopeless: Sequence[Unschedulable],
+    look: SecondLook,
+) -> tuple[Plan, Joint]:
+    waiting = Waiting(free)
+    joint = JointPlan(snapshot, sorted_out, waiting, meter, look).run()
     left = _left(waiting, joint.tiers, len(snapshot.rooms), cut=meter.stopped)
-    return Plan(
+    held = _held(joint.held, snapshot.set_aside)
+    plan = Plan(
         launches=joint.launches,
         nominations=joint.nominations,
-        unschedulable=_by_pod(
-            hopeless,
-            _held(joint.held, snapshot.set_aside),
-            left,
-            _stuck(joint, snapshot, cut=meter.stopped),
-        ),
+        unschedulable=_by_pod(hopeless, held, left, _stuck(joint, snapshot, cut=meter.stopped)),
         cost=sum(launch.price * len(launch.nodes) for launch in joint.launches),
         bound=joint.bound,
         truncated=meter.stopped,
     )
+    return plan, joint
 
 
 def _hopeless(shapes: Sequence[Shape]) -> Iterator[Unschedulable]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from nodewright.domain.host_ports import conflicts
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
+from nodewright.domain.scheduling.exploring import SpreadView, never_stuck
 from nodewright.domain.scheduling.final_state import Site, final_state
 from nodewright.domain.scheduling.rules import AffinityRule, NodeFilter, RepulsionRule, Rule, SpreadRule, rules_of
 from nodewright.domain.scheduling.selections import Selections
@@ -80,7 +81,7 @@ class _State:
         while True:
             kept = {rule: self._kept(rule, sure) for rule in {rule for rules in waiting.values() for rule in rules}}
             come = {key for key, rules in waiting.items() if all(key in kept[rule] for rule in rules)}
-            come = come or self._some_group(waiting, kept, sure)
+            come = come or self._some_group(waiting, kept, sure) or self._some_crossed(waiting, kept, sure)
             if not come:
                 return {key: _named(next(r for r in rules if key not in kept[r])) for key, rules in waiting.items()}
             sure |= come
@@ -111,6 +112,58 @@ class _State:
         """As many of the group as can count on each other."""
         stays = group & self._kept(rule, sure | group)
         return stays if stays == group else self._never_all_stuck(rule, stays, sure)
+
+    def _some_crossed(
+        self,
+        waiting: Mapping[PodKey, Sequence[Rule]],
+        kept: Mapping[Rule, AbstractSet[PodKey]],
+        sure: AbstractSet[PodKey],
+    ) -> set[PodKey]:
+        """Pods that wait for several spreads at once, the same and counted by the same, and all come."""
+        groups: defaultdict[tuple[tuple[SpreadRule, ...], tuple[bool, ...]], set[PodKey]] = defaultdict(set)
+        for key, rules in waiting.items():
+            spreads = tuple(rule for rule in rules if isinstance(rule, SpreadRule) and key not in kept[rule])
+            if len(spreads) == sum(key not in kept[rule] for rule in rules):
+                counted = tuple(any(member == key for _, member in self._members[rule]) for rule in spreads)
+                groups[spreads, counted].add(key)
+        for (spreads, counted), group in groups.items():
+            if self._never_stuck(spreads, counted, group, sure):
+                return group
+        return set()
+
+    def _never_stuck(
+        self,
+        spreads: Sequence[SpreadRule],
+        counted: Sequence[bool],
+        group: AbstractSet[PodKey],
+        sure: AbstractSet[PodKey],
+    ) -> bool:
+        domains = [self._spread_domains(rule) for rule in spreads]
+        places = Counter(tuple(each[self._site_of[key]] or "" for each in domains) for key in group)
+        cells = sorted(places)
+        views = [
+            self._view(rule, itself, tuple(cell[number] for cell in cells), group, sure)
+            for number, (rule, itself) in enumerate(zip(spreads, counted, strict=True))
+        ]
+        return all("" not in cell for cell in cells) and never_stuck([places[cell] for cell in cells], views)
+
+    def _view(
+        self,
+        rule: SpreadRule,
+        itself: bool,
+        domain_of: tuple[str, ...],
+        group: AbstractSet[PodKey],
+        sure: AbstractSet[PodKey],
+    ) -> SpreadView:
+        domains = self._spread_domains(rule)
+        least = Counter({domain: 0 for domain in domains if domain is not None})
+        most: Counter[str] = Counter()
+        for site, member in self._members[rule]:
+            domain = domains[site]
+            if domain is not None and member not in group:
+                most[domain] += 1
+                least[domain] += member is None or member in sure
+        return SpreadView(domain_of, itself, most, least, rule.max_skew, len(least) >= rule.min_domains)
 
     def _kept(self, rule: Rule, sure: AbstractSet[PodKey]) -> AbstractSet[PodKey]:
         """Pods with a rule that it lets in, whoever is there besides these."""
