@@ -406,10 +406,27 @@ def test_one_unreadable_pod_of_a_list_is_left_out_with_a_warning() -> None:
     assert warning.object == "Pod/shop/bad"
 
 
-def test_a_pod_whose_affinity_is_unreadable_does_not_spoil_the_list() -> None:
-    read = read_pods(page(pod(metadata={"name": "bad"}, affinity={"nodeAffinity": "arm64"}), pod()), PodSpecs())
-    assert [p.key.name for p in read.items] == ["web-1"]
-    assert [w.object for w in read.warnings] == ["Pod/shop/bad"]
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"affinity": {"nodeAffinity": "arm64"}}, "spec.affinity.nodeAffinity"),
+        ({"affinity": {"podAffinity": {FOREVER: [{"topologyKey": 3}]}}}, f"spec.affinity.podAffinity.{FOREVER}[0]."),
+        ({"topologySpreadConstraints": [{"maxSkew": "1"}]}, "spec.topologySpreadConstraints[0].maxSkew"),
+        ({"nodeSelector": {"a": True}}, "spec.nodeSelector[...]"),
+        ({"tolerations": [{"key": 1}]}, "spec.tolerations[0].key"),
+        ({"volumes": [{"persistentVolumeClaim": {"claimName": 1}}]}, "spec.volumes[0].persistentVolumeClaim.claimName"),
+        ({"containers": [container(ports=[{"hostPort": "80"}])]}, "spec.containers[0].ports[0].hostPort"),
+        ({"containers": [{"resources": {"requests": "all"}}]}, "spec.containers[0].resources.requests"),
+        ({"overhead": ["1"]}, "spec.overhead"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_a_problem_and_the_pod_still_counts_where_it_runs(spec: Json, path: str) -> None:
+    read = read_pods(page(pod({"nodeName": "n", **spec}, metadata={"name": "bad"}), pod()), PodSpecs())
+    bad, sound = read.items
+    (problem,) = bad.problems
+    assert problem.startswith(path)
+    assert problem.endswith("; correct the field")
+    assert (bad.node_name, sound.problems, read.warnings) == ("n", (), ())
 
 
 def test_pods_of_a_daemon_set_share_one_reading_though_each_names_its_node() -> None:

@@ -182,7 +182,7 @@ def test_a_list_is_read_with_what_is_wrong_in_it_left_out() -> None:
     assert ([c.name for c in read.items], read.next_page) == (["a"], "more")
     (warning,) = read.warnings
     assert warning.object == "PersistentVolumeClaim/b"
-    assert "accessModes" in warning.message
+    assert warning.path == "spec.accessModes"
 
 
 def test_a_size_that_is_no_quantity_counts_as_none() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from nodewright.adapters.manifests.label_syntax import shown
-from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
+from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, decoded, is_given
 from nodewright.domain.host_ports import HostPort
 
 _HIGHEST: Final = 65535
@@ -27,7 +27,12 @@ def read_host_ports(spec: RawPodSpec) -> tuple[tuple[HostPort, ...], tuple[str, 
     ports: list[HostPort] = []
     problems: list[str] = []
     for path, container in _running(spec):
-        for i, raw in enumerate(_PORTS.decode(container.ports)):
+        try:
+            listed = decoded(_PORTS, container.ports, f"{path}.ports")
+        except ValueError as error:
+            problems.append(str(error))
+            continue
+        for i, raw in enumerate(listed):
             try:
                 ports += _host_port(f"{path}.ports[{i}]", raw, on_host=spec.host_network or False)
             except ValueError as error:

@@ -7,7 +7,7 @@ import msgspec
 
 from nodewright.adapters.manifests.label_syntax import check, shown
 from nodewright.adapters.manifests.pod_affinity import PREFERRED, REQUIRED, checked_weight
-from nodewright.adapters.manifests.raw_specs import is_given
+from nodewright.adapters.manifests.raw_specs import decoded, is_given
 from nodewright.domain.nodes import NAME_FIELD
 from nodewright.domain.requirements import Operator, Requirement, Requirements
 from nodewright.domain.topology import PreferredNodes
@@ -59,9 +59,9 @@ def read_alternatives(
     """
     try:
         selected = _selected(node_selector)
+        required = _node_affinity(affinity).required
     except ValueError as error:
-        return (), (f"spec.nodeSelector: {error}",)
-    required = _node_affinity(affinity).required
+        return (), (str(error),)
     if required is None:
         return (selected,), ()
     terms = required.node_selector_terms or ()
@@ -74,9 +74,13 @@ def read_alternatives(
 
 def read_preferred_nodes(affinity: msgspec.Raw) -> tuple[tuple[PreferredNodes, ...], tuple[str, ...]]:
     """(preferences, problems). An empty one is none, by Kubernetes' rule."""
+    try:
+        preferred = _node_affinity(affinity).preferred or ()
+    except ValueError as error:
+        return (), (str(error),)
     read: list[PreferredNodes] = []
     problems: list[str] = []
-    for i, each in enumerate(_node_affinity(affinity).preferred or ()):
+    for i, each in enumerate(preferred):
         try:
             weight = checked_weight(f"{_PREFERRED}[{i}]", each.weight)
             if each.preference.match_expressions or each.preference.match_fields:
@@ -96,16 +100,19 @@ def read_term(path: str, term: RawTerm) -> Requirements:
 def _selected(node_selector: msgspec.Raw) -> Requirements:
     if not is_given(node_selector):
         return Requirements()
-    pairs = msgspec.json.decode(node_selector, type=dict[str, str])
+    pairs = decoded(_SELECTOR, node_selector, "spec.nodeSelector")
     for key, value in pairs.items():
-        check(key, (value,))
+        try:
+            check(key, (value,))
+        except ValueError as error:
+            raise ValueError(f"spec.nodeSelector: {error}") from None
     return Requirements(Requirement.of(key, "In", (value,)) for key, value in pairs.items())
 
 
 def _node_affinity(affinity: msgspec.Raw) -> _NodeAffinity:
     if not is_given(affinity):
         return _NOTHING
-    return _AFFINITY.decode(affinity).node_affinity or _NOTHING
+    return decoded(_AFFINITY, affinity, "spec.affinity").node_affinity or _NOTHING
 
 
 def _read_term(path: str, term: RawTerm) -> Requirements | str:
@@ -138,3 +145,4 @@ def _fields(path: str, term: RawTerm) -> Iterator[Requirement]:
 
 _NOTHING: Final = _NodeAffinity()
 _AFFINITY = msgspec.json.Decoder(_Affinity)
+_SELECTOR = msgspec.json.Decoder(dict[str, str])

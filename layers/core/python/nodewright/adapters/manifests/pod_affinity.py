@@ -8,7 +8,7 @@ import msgspec
 
 from nodewright.adapters.manifests.label_selectors import RawSelector, SelectorTemplate, read_selector
 from nodewright.adapters.manifests.label_syntax import check
-from nodewright.adapters.manifests.raw_specs import is_given
+from nodewright.adapters.manifests.raw_specs import decoded, is_given
 from nodewright.domain.labels import normalise_key
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.topology import PodAffinityTerm, Weighted
@@ -84,7 +84,10 @@ def read_pod_affinities(raw: msgspec.Raw) -> PodAffinities:
     """Terms that can't be read are `problems`."""
     if not is_given(raw):
         return _NONE
-    affinity = _AFFINITY.decode(raw)
+    try:
+        affinity = decoded(_AFFINITY, raw, "spec.affinity")
+    except ValueError as error:
+        return PodAffinities(problems=(str(error),))
     near, far = affinity.pod_affinity or _Terms(), affinity.pod_anti_affinity or _Terms()
     problems: list[str] = []
     return PodAffinities(

@@ -2,15 +2,17 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, Amounts
 from nodewright.adapters.manifests.objects import NOTHING
-from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
+from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, decoded, is_given
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requests import ContainerRequests, effective_requests
+
+T = TypeVar("T")
 
 #: 1 PiB, and more than any node has of anything: sums of many pods must stay within 64 bits.
 _LARGEST: Final = 2**50
@@ -59,10 +61,11 @@ def read_requests(
     """
     reading = _Reading(given, defaults)
     pod_level, pod_limits = reading.pod_level(spec.resources)
+    overhead = reading.decode(_AMOUNTS, spec.overhead, "spec.overhead")
     requests = effective_requests(
         tuple(reading.containers("spec.containers", spec.containers)),
         tuple(reading.containers("spec.initContainers", spec.init_containers)),
-        reading.amounts("spec.overhead", _AMOUNTS.decode(spec.overhead) if is_given(spec.overhead) else {}),
+        reading.amounts("spec.overhead", overhead or {}),
         pod_level,
         pod_limits,
     )
@@ -84,7 +87,7 @@ class _Reading:
 
     def pod_level(self, raw: msgspec.Raw) -> tuple[Resources, Resources]:
         """(requests, limits)."""
-        spec = _requirements(raw)
+        spec = self._requirements(raw, "spec.resources")
         requests = self.amounts("spec.resources.requests", spec.requests or {})
         limits = self.amounts("spec.resources.limits", spec.limits or {})
         if requests and (is_given(self._given.resources) or is_given(self._given.allocated_resources)):
@@ -100,8 +103,21 @@ class _Reading:
                 self.problems.append(f"{path}: {error}")
         return Resources(found)
 
+    def decode(self, decoder: "msgspec.json.Decoder[T]", raw: msgspec.Raw, path: str) -> T | None:
+        """None where it isn't given or can't be read."""
+        if not is_given(raw):
+            return None
+        try:
+            return decoded(decoder, raw, path)
+        except ValueError as error:
+            self.problems.append(str(error))
+            return None
+
+    def _requirements(self, raw: msgspec.Raw, path: str) -> _ResourceRequirements:
+        return self.decode(_REQUIREMENTS, raw, path) or _ResourceRequirements()
+
     def _container(self, path: str, container: RawContainer) -> Resources:
-        spec = _requirements(container.resources)
+        spec = self._requirements(container.resources, f"{path}.resources")
         wanted = {**self._defaults, **(spec.limits or {}), **(spec.requests or {})}
         requests = self.amounts(f"{path}.resources.requests", wanted)
         status = self._given.containers.get(container.name)
@@ -113,14 +129,11 @@ class _Reading:
 
     def _resized(self, path: str, wanted: Resources, actual: msgspec.Raw, allocated: msgspec.Raw) -> Resources:
         """KEP-1287: the largest of what is wanted, what was granted and what is in force."""
-        granted = _AMOUNTS.decode(allocated) if is_given(allocated) else {}
-        in_force = self.amounts(f"{path}.resources.requests", _requirements(actual).requests or {})
+        granted = self.decode(_AMOUNTS, allocated, f"{path}.allocatedResources") or {}
+        requests = self._requirements(actual, f"{path}.resources").requests or {}
+        in_force = self.amounts(f"{path}.resources.requests", requests)
         held = in_force.maximum(self.amounts(f"{path}.allocatedResources", granted))
         return held if self._given.infeasible else held.maximum(wanted)
-
-
-def _requirements(raw: msgspec.Raw) -> _ResourceRequirements:
-    return _REQUIREMENTS.decode(raw) if is_given(raw) else _ResourceRequirements()
 
 
 def _possible(name: str, amount: int) -> int:

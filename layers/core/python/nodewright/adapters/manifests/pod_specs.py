@@ -16,7 +16,7 @@ from nodewright.adapters.manifests.node_affinity import read_alternatives
 from nodewright.adapters.manifests.pod_requests import NOTHING_GIVEN, Given, read_requests
 from nodewright.adapters.manifests.pod_rules import NO_RULES, PodRules, RuleTemplates, read_rules
 from nodewright.adapters.manifests.pod_volumes import NO_VOLUMES, PodVolumes, claims_storage, read_volumes
-from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, is_given
+from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, decoded, is_given
 from nodewright.domain.host_ports import HostPort
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
@@ -108,14 +108,14 @@ def _read_placement(spec: RawPodSpec) -> Placement:
     alternatives, problems = read_alternatives(spec.node_selector, spec.affinity)
     host_ports, unreadable = read_host_ports(spec)
     rules, unknown = read_rules(spec)
-    tolerations = _tolerations(spec.tolerations)
+    tolerations, intolerable = _tolerations(spec.tolerations)
     return Placement(
         alternatives=alternatives,
         tolerations=tolerations,
         host_ports=host_ports,
         rules=rules,
         rule_keys=rules.label_keys if rules else (),
-        problems=(*problems, *_intolerable(tolerations), *_claims(spec), *unreadable, *unknown),
+        problems=tuple(dict.fromkeys((*problems, *intolerable, *_claims(spec), *unreadable, *unknown))),
     )
 
 
@@ -125,18 +125,24 @@ def _claims(spec: RawPodSpec) -> tuple[str, ...]:
     return ("spec.resourceClaims: no node can be chosen by claimed devices; request an extended resource",)
 
 
-def _tolerations(raw: msgspec.Raw) -> tuple[Toleration, ...]:
+def _tolerations(raw: msgspec.Raw) -> tuple[tuple[Toleration, ...], tuple[str, ...]]:
+    """(tolerations, problems)."""
     if not is_given(raw):
-        return ()
-    return tuple(
+        return (), ()
+    try:
+        listed = decoded(_TOLERATIONS, raw, "spec.tolerations")
+    except ValueError as error:
+        return (), (str(error),)
+    read = tuple(
         Toleration(
             key=t.key,
             operator=cast(Literal["Equal", "Exists"], t.operator or "Equal"),
             value=t.value,
             effect=cast(Effect, t.effect),
         )
-        for t in _TOLERATIONS.decode(raw)
+        for t in listed
     )
+    return read, tuple(_intolerable(read))
 
 
 def _intolerable(tolerations: Iterable[Toleration]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from nodewright.adapters.manifests.raw_specs import RawPodSpec
+from nodewright.adapters.manifests.raw_specs import RawPodSpec, decoded
 from nodewright.domain.pods import EBS_DRIVER, Attachment, ClaimTemplate
 
 
@@ -65,7 +65,10 @@ def claims_storage(spec: RawPodSpec) -> bool:
 
 def read_volumes(spec: RawPodSpec) -> PodVolumes:
     """Names, and what is wrong with them."""
-    volumes = _VOLUMES.decode(spec.volumes)
+    try:
+        volumes = decoded(_VOLUMES, spec.volumes, "spec.volumes")
+    except ValueError as error:
+        return PodVolumes(problems=(str(error),))
     return PodVolumes(
         claims=tuple(dict.fromkeys(_claims(volumes))),
         ephemeral=tuple(

@@ -1,8 +1,12 @@
 """The fields of a pod spec that we read. What decides by its bytes alone stays raw until it must be read."""
 
+from typing import TypeVar
+
 import msgspec
 
 from nodewright.adapters.manifests.objects import NOTHING
+
+T = TypeVar("T")
 
 _EMPTY = frozenset({b"", b"null", b"[]", b"{}"})
 
@@ -41,3 +45,13 @@ class RawPodSpec(msgspec.Struct, rename="camel", gc=False):
 def is_given(raw: msgspec.Raw) -> bool:
     """Whether the field is there and not empty."""
     return bytes(raw) not in _EMPTY
+
+
+def decoded(decoder: "msgspec.json.Decoder[T]", raw: msgspec.Raw, path: str) -> T:
+    """What stands at `path`. ValueError names the field below it that is of another type."""
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at ")
+        at = where.strip("`").removeprefix("$")
+        raise ValueError(f"{path}{at}: {what}; correct the field") from error

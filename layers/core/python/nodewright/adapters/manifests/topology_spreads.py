@@ -8,7 +8,7 @@ import msgspec
 
 from nodewright.adapters.manifests.label_selectors import RawSelector, SelectorTemplate, read_selector
 from nodewright.adapters.manifests.label_syntax import check, shown
-from nodewright.adapters.manifests.raw_specs import is_given
+from nodewright.adapters.manifests.raw_specs import decoded, is_given
 from nodewright.domain.labels import normalise_key
 from nodewright.domain.topology import PodSelector, TopologySpread
 
@@ -46,9 +46,13 @@ def read_spreads(raw: msgspec.Raw) -> tuple[tuple[SpreadTemplate, ...], tuple[st
     """(constraints, problems)."""
     if not is_given(raw):
         return (), ()
+    try:
+        constraints = decoded(_SPREADS, raw, _PATH)
+    except ValueError as error:
+        return (), (str(error),)
     read: list[SpreadTemplate] = []
     problems: list[str] = []
-    for i, each in enumerate(_SPREADS.decode(raw)):
+    for i, each in enumerate(constraints):
         try:
             read.append(_spread(f"{_PATH}[{i}]", each))
         except ValueError as error:
