@@ -117,6 +117,13 @@ def _spot_interruption(world: "World") -> None:
     world.timeline.after(2 * MINUTE, lambda: _first(world, world.interrupt))
 
 
+def _announced_end(world: "World") -> None:
+    """Hardware under one of three nodes ends in half an hour: enough for its pods to have another place first."""
+    world.cluster.add(pool("default", (CPU, "In", "2")))
+    world.plane.deploy(deployment("web", 3, cpu="1500m", termination_grace_seconds=10))
+    world.timeline.after(2 * MINUTE, lambda: _first(world, lambda each: world.announce(each, 30 * MINUTE)))
+
+
 def _instance_dies(world: "World") -> None:
     """Without a word of warning."""
     world.cluster.add(pool("default", (CPU, "In", "2")))
@@ -163,8 +170,9 @@ class _Story:
         self._shortage()
         for number in range(self.chance.randint(1, 4)):
             self._application(f"app-{number}")
+        strikes = (self._interruption, self._death, self._deletion, self._silence, self._announcement)
         for _ in range(self.chance.randrange(4)):
-            self._at_some_time(self.chance.choice((self._interruption, self._death, self._deletion, self._silence)))
+            self._at_some_time(self.chance.choice(strikes))
 
     def _pools(self) -> None:
         money = Resources({PRICE: 300_000_000})
@@ -202,6 +210,9 @@ class _Story:
     def _death(self) -> None:
         self._strike(self.world.fleet.end)
 
+    def _announcement(self) -> None:
+        self._strike(lambda each: self.world.announce(each, timedelta(seconds=self.chance.uniform(0, 1200))))
+
     def _strike(self, how: Callable[[str], None]) -> None:
         if self.world.alive:
             how(self.chance.choice(self.world.alive).id)
@@ -232,6 +243,7 @@ SCENARIOS = {
         Scenario("limit raised", _limit_raised, lasts=2 * MINUTE, may_wait=1),
         Scenario("node deleted by hand", _node_deleted, lasts=3 * MINUTE),
         Scenario("spot interruption", _spot_interruption, lasts=5 * MINUTE),
+        Scenario("an announced end", _announced_end, lasts=5 * MINUTE),
         Scenario("an instance dies", _instance_dies, lasts=3 * MINUTE),
         Scenario("scaled to nothing", _scaled_to_nothing, lasts=4 * MINUTE),
         Scenario("expiry", _expiry, lasts=12 * MINUTE),

@@ -194,19 +194,32 @@ class World:
         self._event("EC2 Spot Instance Interruption Warning", warning)
         self.timeline.after(NOTICE, lambda: self.fleet.end(instance_id))
 
+    def announce(self, instance_id: str, ahead: timedelta) -> None:
+        """AWS Health says when the hardware under it ends; then it does."""
+        start = self.timeline.now() + ahead
+        detail = {
+            "service": "EC2",
+            "eventTypeCategory": "scheduledChange",
+            "statusCode": "upcoming",
+            "startTime": f"{start:%a, %d %b %Y %H:%M:%S GMT}",
+            "affectedEntities": [{"entityValue": instance_id}],
+        }
+        self._event("AWS Health Event", detail, "aws.health")
+        self.timeline.after(ahead, lambda: self.fleet.end(instance_id))
+
     def _ended(self, instance: Instance) -> None:
         kind = "EC2 Instance State-change Notification"
         self._event(kind, {"instance-id": instance.id, "state": "shutting-down"})
         terminated = partial(self._event, kind, {"instance-id": instance.id, "state": "terminated"})
         self.timeline.after(SHUTTING_DOWN, terminated)
 
-    def _event(self, kind: str, detail: Mapping[str, str]) -> None:
+    def _event(self, kind: str, detail: Mapping[str, object], source: str = "aws.ec2") -> None:
         """EventBridge: at least once."""
         event = {
             "version": "0",
             "id": f"event-{next(self._ids)}",
             "detail-type": kind,
-            "source": "aws.ec2",
+            "source": source,
             "time": f"{self.timeline.now():%Y-%m-%dT%H:%M:%SZ}",
             "region": "us-east-1",
             "detail": detail,
