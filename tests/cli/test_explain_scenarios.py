@@ -1,5 +1,6 @@
 """Of every scenario file each pod, node and pool can be explained, and what is told agrees with the plan."""
 
+import functools
 import io
 from pathlib import Path
 
@@ -16,10 +17,15 @@ from tests.scenarios.scenario import FOLDER, read_scenario
 FILES = sorted(FOLDER.glob("*.yaml"))
 
 
+@functools.cache
+def view_of(path: Path) -> PlanView:
+    planned = read_scenario(path).plan()
+    return PlanView(planned.snapshot, planned.plan)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_is_told_of_pods_agrees_with_the_plan(path: Path) -> None:
-    planned = read_scenario(path).plan()
-    view = PlanView(planned.snapshot, planned.plan)
+    view = view_of(path)
     told = [explain_pod(view, key) for key in sorted(view.pending)]
     assert [fault for each in told for fault in _faults(each, view)] == []
 
@@ -40,12 +46,11 @@ def _faults(told: PodExplanation, view: PlanView) -> list[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_everything_can_be_shown(path: Path) -> None:
-    planned = read_scenario(path).plan()
-    view = PlanView(planned.snapshot, planned.plan)
-    rooms = [room.name for room in (*planned.snapshot.rooms, *planned.snapshot.bystanders)]
+    view = view_of(path)
+    rooms = [room.name for room in (*view.snapshot.rooms, *view.snapshot.bystanders)]
     told: list[Explanation] = [explain_pod(view, key) for key in view.pending]
     told += [explain_node(view, name) for name in (*rooms, *(name for name, _, _ in view.new_nodes()))]
-    told += [explain_pool(view, options.pool.name) for options in planned.snapshot.pools]
+    told += [explain_pool(view, options.pool.name) for options in view.snapshot.pools]
     for each in told:
         page = io.StringIO()
         show_explanation(each, Console(file=page, width=80))
