@@ -155,7 +155,7 @@ class _Placing:
             spot = self._judge(number, steered, whole, loose=loose)
             if spot is not None:
                 return spot
-        return self._judge(number, ruling, whole, loose=loose) if ruling.localities.any() else None
+        return self._judge(number, ruling, whole, loose=loose)
 
     def _judge(self, number: int, ruling: Ruling, whole: Ints | None, *, loose: bool) -> _Spot | None:
         scene = self._scene
@@ -181,7 +181,8 @@ class _Placing:
             rows = scene.company(tier, number)
             if rows is not None:
                 ruling = scene.tallies.ruling(others)
-                need = replace(self._need(tier, number, ruling, crowds, None, loose=loose), rows=rows)
+                need = self._need(tier, number, ruling, crowds, None, loose=loose)
+                need = replace(need, rows=rows if need.rows is None else rows & need.rows)
                 step = scene.opened[tier].fresh(need) if ruling.opens else None
                 if step is not None:
                     return _Spot(-1, tier, step, need)
@@ -212,6 +213,7 @@ class _Placing:
             localities=ruling.localities,
             opening=scene.tallies.openings(),
             crowds=crowds,
+            rows=scene.bearable(tier, number),
         )
 
     def _step(self, tier: int, need: Need, sites: Bools, *, opens: bool) -> Step | None:

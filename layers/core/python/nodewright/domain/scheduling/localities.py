@@ -102,6 +102,11 @@ class Localities:
         return np.concatenate(parts)
 
 
+def counts(rule: SpreadRule, room: Room) -> bool:
+    """Whether a spread counts a node at all."""
+    return _passes(room, rule.nodes) and all(is_host(key) or key in room.labels for key in rule.keys)
+
+
 def _passes(room: Room, counted: NodeFilter) -> bool:
     if counted.tolerations is not None and untolerated(counted.tolerations, room.taints):
         return False

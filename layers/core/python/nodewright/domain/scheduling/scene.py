@@ -1,6 +1,7 @@
 """Everything the careful path works on: nodes that are there, nodes opened, and what rules count where."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
@@ -9,7 +10,8 @@ from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.entangled import Tangle
-from nodewright.domain.scheduling.localities import Localities
+from nodewright.domain.scheduling.localities import Localities, counts
+from nodewright.domain.scheduling.new_daemons import NewDaemons
 from nodewright.domain.scheduling.offers import Offers
 from nodewright.domain.scheduling.opened import Need, Opened, Step
 from nodewright.domain.scheduling.ports import Ports
@@ -18,8 +20,7 @@ from nodewright.domain.scheduling.roles import bound_roles, roles
 from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.standing import Standing
 from nodewright.domain.scheduling.tallies import Tallies
-from nodewright.domain.scheduling.terms import NOWHERE
-from nodewright.domain.scheduling.tiers import Tier, daemon_rows
+from nodewright.domain.scheduling.tiers import Tier
 from nodewright.domain.scheduling.waiting_order import rank, ranks
 from nodewright.domain.snapshot import Room
 
@@ -58,9 +59,9 @@ class Scene:
         ]
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
-        for site, (room, locality) in enumerate(zip((*rooms, *others), of_rooms, strict=True)):
-            self._furnish(room, locality, site if site < len(rooms) else NOWHERE)
-        self._tell_daemons_apart()
+        self._daemons = [NewDaemons(tier, tangle, daemon_sets) for tier in tiers]
+        for number, (room, locality) in enumerate(zip((*rooms, *others), of_rooms, strict=True)):
+            self._furnish(room, locality, number if number < len(rooms) else len(rooms) - 1 - number)
 
     @property
     def sites(self) -> int:
@@ -105,16 +106,22 @@ class Scene:
     def company(self, tier: int, kind: int) -> Bools | None:
         """Offerings on whose nodes DaemonSets are the company that all affinity of these pods asks for."""
         affinities = [rule for rule in self.tangle.kinds[kind].owns if self.tallies.affinity(rule) is not None]
-        if not affinities or not self._daemon_roles:
+        daemons = self._daemons[tier]
+        if not affinities or not set(affinities).issubset(daemons.rules):
             return None
-        found = np.ones(len(self.opened[tier].place.prices), dtype=np.bool_)
-        for rule in affinities:
-            members = [rule in {role.rule for role in each if role.selected} for each in self._daemon_roles]
-            found &= self._daemons[tier][members].any(axis=0)
-            for key in topology_keys(self.tangle.rules[rule]):
-                if not is_host(key):
-                    found &= (self.localities.codes(key) >= 0)[self.opened[tier].locality]
-        return found if found.any() else None
+        found = np.logical_and.reduce([daemons.counted(rule) > 0 for rule in affinities])
+        for key in {key for rule in affinities for key in topology_keys(self.tangle.rules[rule]) if not is_host(key)}:
+            found &= (self.localities.codes(key) >= 0)[self.opened[tier].locality]
+        return np.asarray(found)
+
+    def bearable(self, tier: int, kind: int) -> Bools | None:
+        """Offerings whose DaemonSets' pods don't break a rule when a node is opened; None where rules count none."""
+        daemons = self._daemons[tier]
+        if not daemons.rules:
+            return None
+        where, roles_of = self.opened[tier].locality, self.roles[kind]
+        masks = [self.tallies.bears(rule, roles_of, daemons.counted(rule), where) for rule in daemons.rules]
+        return np.asarray(np.logical_and.reduce(masks))
 
     def look_round(self, *, reaching: bool = True) -> None:
         """Find anew which domains each spread's pods can reach by buying, with what the limits leave."""
@@ -122,15 +129,23 @@ class Scene:
         sold = [opened.affordable for opened in self.opened]
         for opened, mask in zip(self.opened, sold, strict=True):
             buyable[opened.locality[mask & opened.place.on_sale]] = True
-        reach: dict[int, Bools] = {}
+        reach = self._reaches(sold)
+        nowhere = np.zeros(len(self.localities), dtype=np.bool_)
         for rule, spread in self.tallies.spreads:
-            mask = np.zeros(len(self.localities), dtype=np.bool_)
-            for number, kind in enumerate(self.tangle.kinds):
-                if reaching and rule in kind.owns:
-                    mask |= reach.setdefault(number, self._reach(number, sold))
-            spread.reach(mask)
+            spread.reach(reach.get(rule, nowhere) if reaching else nowhere)
+        for rule, host_spread in self.tallies.host_spreads.items():
+            host_spread.growing = reaching or bool(reach.get(rule, nowhere).any())
         self.tallies.watch(buyable)
         self._find_homes()
+
+    def _reaches(self, sold: Sequence[Bools]) -> Mapping[int, Bools]:
+        """Where nodes could be bought for pods of each rule."""
+        found: dict[int, Bools] = {}
+        for number, kind in enumerate(self.tangle.kinds):
+            if kind.owns:
+                mask = self._reach(number, sold)
+                found |= {rule: found[rule] | mask if rule in found else mask for rule in kind.owns}
+        return found
 
     def crossed(self) -> frozenset[int]:
         """Kinds under several spreads at once some pods of which found no place, and who shares these spreads."""
@@ -160,20 +175,24 @@ class Scene:
         if site == self.sites:
             self.contents.append([])
             self.tallies.there(locality)
-            for number in np.flatnonzero(self._daemons[tier][:, step.row]).tolist():
-                self.tallies.add(self._daemon_roles[number], locality, site)
+            self.tallies.there_by_name(site, lambda _: True)
+            for each in self._daemons[tier].on(step.row):
+                self.tallies.add(each, locality, site)
         self._note(kind, pod, site, locality)
 
     def _find_homes(self) -> None:
         """For spreads that count pods that aren't under them."""
+        mixed = {rule for kind in self.tangle.kinds for rule in set(kind.selected) - set(kind.owns)}
+        expected: Counter[int] = Counter()
+        for kind, pods in zip(self.tangle.kinds, self.waiting, strict=True):
+            if rank(kind, self.ranks):
+                expected.update(dict.fromkeys(kind.selected, len(pods)))
         homes: dict[str, Ints] = {}
         for rule, spread in self.tallies.spreads:
-            counted = [number for number, kind in enumerate(self.tangle.kinds) if rule in kind.selected]
-            if any(rule not in self.tangle.kinds[number].owns for number in counted):
-                waiting = [number for number in counted if rank(self.tangle.kinds[number], self.ranks)]
+            if rule in mixed:
                 key = topology_keys(self.tangle.rules[rule])[0]
                 others = homes.setdefault(key, np.zeros(len(spread.counts), dtype=np.int64))
-                spread.begin_at_home(others, sum(len(self.waiting[number]) for number in waiting))
+                spread.begin_at_home(others, expected[rule])
 
     def _note(self, kind: int, pod: Pod, site: int, locality: int) -> None:
         self.waiting[kind].remove(pod)
@@ -183,31 +202,17 @@ class Scene:
         self.tallies.add(self.roles[kind], locality, site)
 
     def _furnish(self, room: Room, locality: int, site: int) -> None:
-        """What is on a node already."""
+        """What is on a node already. Nodes that take no pods have sites below 0."""
         self.tallies.there(locality)
+        self.tallies.there_by_name(site, lambda rule: counts(rule, room))
         for each in resident_roles(room, self.tangle):
             self.tallies.add(each, locality, site)
         for daemon_set in daemons_to_come(room, self.daemon_sets):
             selected = self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels)
             self.tallies.add(bound_roles(selected), locality, site)
-        if site != NOWHERE:
+        if site >= 0:
             self.ports.take(room.host_ports, site)
             self.demands.attach({each for pod in room.pods for each in pod.attachments}, site)
-
-    def _tell_daemons_apart(self) -> None:
-        """DaemonSets that some rule counts, with the offerings on whose nodes they run."""
-        counted = [
-            (each, selected)
-            for each in sorted(self.daemon_sets, key=lambda each: each.key)
-            if (selected := self.tangle.selections.of(each.key.namespace, each.labels))
-        ]
-        self._daemon_roles = [bound_roles(selected) for _, selected in counted]
-        self._daemons = [
-            np.array([daemon_rows(opened.place, each) for each, _ in counted], dtype=np.bool_).reshape(
-                len(counted), len(opened.place.prices)
-            )
-            for opened in self.opened
-        ]
 
     def _reach(self, kind: int, sold: Sequence[Bools]) -> Bools:
         mask = np.zeros(len(self.localities), dtype=np.bool_)

@@ -1,6 +1,6 @@
 """How many pods each rule counts where, and what that leaves open to further ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -19,6 +19,7 @@ class Tallies:
         self._of = [_tally(rule, localities) for rule in rules]
         self._size = len(localities)
         self._seen: set[int] = set()
+        self.host_spreads = {index: each for index, each in enumerate(self._of) if isinstance(each, HostSpread)}
         self._wary: list[SpreadTally] = []
 
     @property
@@ -87,6 +88,22 @@ class Tallies:
         for spread in self._wary:
             mask &= spread.opens()
         return mask
+
+    def bears(self, rule: int, roles: Iterable[Role], more: Ints, localities: Ints) -> Bools:
+        """Where a rule lets a new node be opened that has so many more of the pods it counts, for a pod of these roles.
+
+        `more` and `localities` are of offerings.
+        """
+        tally = self._of[rule]
+        if isinstance(tally, Affinity):
+            return np.ones(len(more), dtype=np.bool_)
+        return tally.bears(next((role for role in roles if role.rule == rule), None), more, localities)
+
+    def there_by_name(self, site: int, counts: Callable[[SpreadRule], bool]) -> None:
+        """There is a node that some spreads over nodes count."""
+        for each in self.host_spreads.values():
+            if counts(each.rule):
+                each.there(site)
 
     def crowds(self, roles: Iterable[Role]) -> Ints:
         """How many pods the spreads among these count in each locality; the fewer the better."""
@@ -160,6 +177,14 @@ class SpreadTally:
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""
         return (Ruling(self._admitted(role)),)
+
+    def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:
+        """Where a new node with so many more of the pods it counts may be opened for such a pod."""
+        owner, itself = (role.owner, role.selected) if role else (False, False)
+        domain = self._domain[localities]
+        after = self._count[domain] + more + int(itself) - self._least_elsewhere()[domain]
+        fine: Bools = (more == 0) | (domain < 0) | (after <= self._rule.max_skew)
+        return fine if owner else fine | (self._owners[domain] == 0)
 
     def _admitted(self, role: Role) -> Bools:
         fine = self._count + int(role.selected) - self._least_elsewhere() <= self._rule.max_skew

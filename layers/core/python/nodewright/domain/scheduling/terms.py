@@ -1,9 +1,9 @@
 """Where the pods of affinity and anti-affinity terms are, by domain of many nodes or by node."""
 
+import heapq
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.localities import Localities
 from nodewright.domain.scheduling.roles import Role
 from nodewright.domain.scheduling.rules import AffinityRule, RepulsionRule, SpreadRule, is_host
-
-NOWHERE: Final = -1
-"""Site of a node that no pod can go to."""
 
 
 @dataclass(slots=True)
@@ -28,11 +25,11 @@ class Ruling:
     """A node that is opened for it will do, too."""
 
     def sites(self, count: int) -> Bools:
-        """Of the nodes there are, those it leaves by name."""
+        """Of the nodes there are, those it leaves by name. Below 0 are nodes that no pod can go to."""
         mask = np.full(count, self.only is None)
         if self.only is not None:
-            mask[[site for site in self.only if site != NOWHERE]] = True
-        mask[[site for site in self.never if site != NOWHERE]] = False
+            mask[[site for site in self.only if site >= 0]] = True
+        mask[[site for site in self.never if site >= 0]] = False
         return mask
 
 
@@ -90,25 +87,55 @@ class _Domains:
 
 
 class HostSpread:
-    """A spread over single nodes. Some node may always be empty, so the least is taken to be none."""
+    """A spread over single nodes.
+
+    A node more can always be made, and nobody is on it then: so the least is taken to be none. Only where none
+    can be had for its pods any more the nodes there are count.
+    """
 
     def __init__(self, rule: SpreadRule, localities: Localities) -> None:
-        self._max_skew = rule.max_skew
+        self.rule = rule
         self._everywhere = np.ones(len(localities), dtype=np.bool_)
         self._counts: defaultdict[int, int] = defaultdict(int)
+        self._least: defaultdict[int, int] = defaultdict(int)
         self._owners: set[int] = set()
+        self.growing = True
+        """Whether nodes can still be had for its pods."""
+
+    def there(self, site: int) -> None:
+        """There is a node that it counts."""
+        self._least[site] += 0
 
     def add(self, role: Role, locality: int, site: int) -> None:  # noqa: ARG002
         """One such pod more."""
         self._counts[site] += role.selected
+        self._least[site] += role.selected and role.counted_on
         if role.owner:
             self._owners.add(site)
 
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""
-        most = self._max_skew - role.selected
-        full = frozenset(site for site, number in self._counts.items() if number > most)
+        most = self.rule.max_skew - role.selected
+        elsewhere = self._least_elsewhere() if not self.growing else {}
+        full = frozenset(site for site, number in self._counts.items() if number - elsewhere.get(site, 0) > most)
         return (Ruling(self._everywhere, never=full if role.owner else full & self._owners, opens=most >= 0),)
+
+    def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:  # noqa: ARG002
+        """Where a new node with so many more of the pods it counts may be opened for such a pod."""
+        if role is None or not role.owner:
+            return np.ones(len(more), dtype=np.bool_)
+        fine: Bools = (more == 0) | (more + role.selected <= self.rule.max_skew)
+        return fine
+
+    def _least_elsewhere(self) -> Mapping[int, int]:
+        """For each node the least count that can be relied on of any other."""
+        if not self._least or len(self._least) < self.rule.min_domains:
+            return {}
+        numbers = heapq.nsmallest(2, ((number, site) for site, number in self._least.items()))
+        least, first = numbers[0]
+        # The only one there is is compared with itself.
+        second = numbers[1][0] if len(numbers) > 1 else self._counts[first]
+        return {site: second if site == first else least for site in self._least}
 
 
 class Repulsion:
@@ -124,6 +151,11 @@ class Repulsion:
             self._selected.add(locality, site, 1)
         if role.owner:
             self._owners.add(locality, site, 1)
+
+    def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:  # noqa: ARG002
+        """Where a new node with so many more of the pods it selects may be opened for others."""
+        fine: Bools = (more == 0) | self._owners.none().localities[localities]
+        return fine
 
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""

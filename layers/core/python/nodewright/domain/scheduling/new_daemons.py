@@ -1,0 +1,36 @@
+"""DaemonSets' pods that come with new nodes, where rules count them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nodewright.domain.pods import DaemonSet
+from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.roles import Role, bound_roles
+from nodewright.domain.scheduling.tiers import Tier, daemon_rows
+
+
+class NewDaemons:
+    """On nodes of one tier."""
+
+    def __init__(self, place: Tier, tangle: Tangle, daemon_sets: Sequence[DaemonSet]) -> None:
+        self._roles: list[tuple[Role, ...]] = []
+        self._rows: list[Bools] = []
+        for each in sorted(daemon_sets, key=lambda each: each.key):
+            selected = tangle.selections.of(each.key.namespace, each.labels)
+            if selected:
+                self._roles.append(bound_roles(selected))
+                self._rows.append(daemon_rows(place, each))
+        self.rules = tuple(sorted({role.rule for each in self._roles for role in each}))
+        """That count some of them."""
+
+    def on(self, row: int) -> Sequence[tuple[Role, ...]]:
+        """What the pods on a node of this offering are to the rules."""
+        return [roles for roles, rows in zip(self._roles, self._rows, strict=True) if rows[row]]
+
+    def counted(self, rule: int) -> Ints:
+        """How many of them a rule counts on a node of each offering."""
+        several = [rows for roles, rows in zip(self._roles, self._rows, strict=True) if rule in {r.rule for r in roles}]
+        total: Ints = np.add.reduce(several, axis=0, dtype=np.int64)
+        return total
