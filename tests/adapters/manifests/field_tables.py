@@ -4,7 +4,7 @@
 Source: karpenter-behaviour §1–§4.5. The tests of readers, CRDs, conversion and docs/manifests.md go by it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fractions import Fraction
@@ -520,6 +520,7 @@ def v1alpha1_class() -> Table:
         Row("spec.amiSelector", {"aws::name": "mine-*"}, "node_class.ami_terms", (SelectorTerm(name="mine-*"),)),
         Row("spec.amiSelector", {"aws-ids": "ami-1"}, "node_class.ami_terms", (SelectorTerm(id="ami-1"),)),
         refused("spec.amiSelector", {"aws::owners": "self"}, "alone would take any"),
+        refused("spec.amiSelector", {"aws::name": ""}, "it selects nothing"),
         Row(
             "spec.amiSelector",
             {"aws::owners": "self", "aws::name": "a", "team": "b"},
@@ -569,3 +570,37 @@ def _overlay() -> Json:
 
 
 TABLES = (v1_pool(), v1beta1_pool(), v1alpha5_pool(), v1_class(), v1beta1_class(), v1alpha1_class(), v1alpha1_overlay())
+
+JUNK: tuple[object, ...] = (
+    -1,
+    7,
+    10**30,
+    0.5,
+    True,
+    "",
+    "x",
+    "ä\n",
+    [],
+    [1],
+    ["x"],
+    [{}],
+    {},
+    {"a": []},
+    {"a": {"b": [1]}},
+    "9" * 5000,
+)
+
+
+def spoiled(value: object) -> Iterator[object]:
+    """Junk instead of it, and instead of each thing inside of it."""
+    yield from JUNK
+    if isinstance(value, dict):
+        yield from ({**value, name: junk} for name, inner in value.items() for junk in spoiled(inner))
+    elif isinstance(value, list):
+        yield from ([junk, *value[1:]] for junk in spoiled(value[0]))
+
+
+def spoiled_rows(table: Table) -> Iterator[Row]:
+    """Each field with everything that doesn't belong there, once."""
+    for where, value in {(row.where, repr(row.value)): (row.where, row.value) for row in table.rows}.values():
+        yield from (Row(where, junk) for junk in spoiled(value))

@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # of moto's; it has no types
 
-from tests.adapters.manifests.field_tables import TABLES, Reading, Row, Table
+from tests.adapters.manifests.field_tables import TABLES, Reading, Row, Table, spoiled_rows
 
 MADE = ("pool", "node_class", "overlay")
 
@@ -101,3 +101,12 @@ def test_our_crd_describes_every_field(table: Table, row: Row) -> None:
             return
         assert name in inside["properties"], f"{row.path}: no {name}"
         inside = inside["properties"][name]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_whatever_stands_in_a_field_is_read_or_told_of_by_its_path(table: Table) -> None:
+    for row in spoiled_rows(table):
+        for warning in table.read(table.manifest(row)).warnings:
+            assert warning.object == f"{table.kind}/default"
+            assert warning.path.startswith(row.where.partition(".")[0]), (row, warning)
+            assert len(warning.message) < 400, (row, warning)

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # o
 
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.v1.conversion import Conversion, convert
-from tests.adapters.manifests.field_tables import TABLES, Table
+from tests.adapters.manifests.field_tables import TABLES, Table, spoiled_rows
 from tests.adapters.manifests.raw import (
     Json,
     node_class,
@@ -365,3 +365,14 @@ def test_the_seed_s_pairs_are_converted(name: str) -> None:
     converted = convert([seed_two(f"{name}-provisioner"), seed_two(f"{name}-awsnodetemplate")])
     assert [raw["kind"] for raw in converted.documents] == ["NodePool", "EC2NodeClass"]
     assert converted.left == ()
+
+
+@pytest.mark.parametrize("table", [*POOLS, *CLASSES], ids=lambda table: table.name)
+def test_whatever_stands_in_a_field_is_converted_or_left_beside_what_is_sound(table: Table) -> None:
+    other = {**table.base(), "metadata": {"name": "other"}}
+    documents = [other]
+    documents += [{**table.manifest(r), "metadata": {"name": str(i)}} for i, r in enumerate(spoiled_rows(table))]
+    converted = convert(documents)
+    assert len(converted.documents) == len(documents)
+    assert converted.documents[0]["metadata"] == {"name": "other"}
+    assert values(read(converted.documents)) == values(read(documents))

@@ -6,6 +6,7 @@ don't understand costs money).
 """
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,6 +14,8 @@ from typing import Final
 from nodewright.application.ports import ManifestWarning
 
 _UNKNOWN: Final = "unknown field, ignored"
+#: Nothing we say is that long in one word: it is somebody's value, and nobody wants to read it.
+_LONG: Final = re.compile(r"\S{120,}")
 
 
 @dataclass(slots=True)
@@ -28,7 +31,7 @@ class Report:
 
     def warn(self, path: str, message: str) -> None:
         """Read on without it."""
-        self.warnings.append(ManifestWarning(self.object, path, message))
+        self.warnings.append(ManifestWarning(self.object, _LONG.sub(_cut, path), _LONG.sub(_cut, message)))
 
     def refuse(self, path: str, message: str) -> None:
         """The object can't be used as it is."""
@@ -109,7 +112,7 @@ class Fields:
         raw = self._take(name)
         if raw is None or isinstance(raw, bool):
             return raw
-        if raw in {"true", "false"}:
+        if isinstance(raw, str) and raw in {"true", "false"}:
             return raw == "true"
         self.refuse(name, f"{_shown(raw)} is neither true nor false")
         return None
@@ -178,6 +181,10 @@ def report_on(raw: Mapping[str, object], kind: str, consequence: str) -> tuple[s
 def metadata_fields(raw: Mapping[str, object]) -> Fields:
     """An object's metadata; the API server keeps it sound, so nothing in it is reported."""
     return Fields(raw.get("metadata"), "metadata", Report("", ""))
+
+
+def _cut(found: re.Match[str]) -> str:
+    return f"{found[0][:40]}… ({len(found[0])} characters)"
 
 
 def _whole(raw: object) -> int | None:

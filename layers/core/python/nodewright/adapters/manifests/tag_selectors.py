@@ -61,8 +61,9 @@ def _image_combinations(selector: Mapping[str, str], spec: Fields) -> tuple[Sele
     """Each term has one of the names, one of the owners and one combination of the tags."""
     tags = {key: value for key, value in selector.items() if key not in {_NAME, _OWNERS}}
     names, owners = _listed(selector.get(_NAME, "")), _listed(selector.get(_OWNERS, ""))
-    if owners and not names and not tags:
-        spec.refuse("amiSelector", f"{_OWNERS} alone would take any of their images; add {_NAME} or tags")
+    if selector and not names and not tags:
+        alone = f"{_OWNERS} alone would take any of their images; add {_NAME} or tags"
+        spec.refuse("amiSelector", alone if owners else f"it selects nothing; give {_NAME}, tags or aws-ids")
     tagged = _combinations(tags, spec, "amiSelector") if tags else (SelectorTerm(),)
     choices = (tagged, names or ("",), owners or ("",))
     if not selector or _too_many(choices, spec, "amiSelector"):

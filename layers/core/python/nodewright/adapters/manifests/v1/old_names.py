@@ -30,8 +30,8 @@ def _found(value: object, path: str) -> Iterator[tuple[str, str]]:
             below = f"{path}.{name}" if path else str(name)
             if name in _NEW_NAMES:
                 yield below, str(name)
-            elif name in {"key", "topologyKey"} and inner in _NEW_NAMES:
-                yield below, str(inner)
+            elif name in {"key", "topologyKey"} and isinstance(inner, str) and inner in _NEW_NAMES:
+                yield below, inner
             else:
                 yield from _found(inner, below)
     elif isinstance(value, list | tuple):

@@ -45,9 +45,10 @@ def _disruption(section: Json) -> Json:
     """v1 wants consolidateAfter said once there is a section; what v1beta1 meant without it is at once."""
     if not section:
         return {}
-    policy, after = section.pop("consolidationPolicy", None), section.pop("consolidateAfter", "0s")
-    section.pop("expireAfter", None)
-    return {**given(consolidationPolicy=_POLICIES.get(str(policy), policy)), "consolidateAfter": after, **section}
+    text = section.get("consolidationPolicy")
+    policy = {} if text is None else {"consolidationPolicy": _POLICIES.get(str(text), text)}
+    others = {name: value for name, value in section.items() if name not in {"consolidationPolicy", "expireAfter"}}
+    return {**policy, "consolidateAfter": "0s", **others}
 
 
 def _from_provisioner(raw: Mapping[str, object], pool: NodePool) -> Json:
@@ -80,7 +81,7 @@ def _class_reference(pool: NodePool) -> Json:
 
 def _requirements(entries: list[Json]) -> list[Json]:
     """Under the names that keys have today."""
-    return [{**entry, "key": normalise_key(str(entry["key"]))} for entry in entries]
+    return [{**entry, "key": normalise_key(key) if isinstance(key := entry["key"], str) else key} for entry in entries]
 
 
 def _implied(entries: list[Json], pool: NodePool) -> list[Json]:
