@@ -22,6 +22,25 @@ def check(snapshot: Snapshot, plan: Plan) -> list[str]:
     ]
 
 
+def likeness(pod: Pod) -> tuple[object, ...]:
+    """All that a decision may look at but name and priority; equal for replicas."""
+    return (
+        pod.key.namespace,
+        pod.labels,
+        pod.requests,
+        pod.alternatives,
+        pod.tolerations,
+        pod.spreads,
+        pod.affinity,
+        pod.anti_affinity,
+        pod.preferences,
+        pod.host_ports,
+        pod.volume_nodes,
+        pod.attachments,
+        pod.problems,
+    )
+
+
 def _count_faults(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
     """Every pod has one answer."""
     answers = Counter(
@@ -52,23 +71,5 @@ def _priority_faults(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
     bought = {key for launch in plan.launches for content in launch.nodes for key in content}
     for pod in (each for each in snapshot.pods if each.key in left and each.key not in snapshot.set_aside):
         less = (each for each in snapshot.pods if each.key in bought and each.priority < pod.priority)
-        for other in (each for each in less if _wishes(each) == _wishes(pod)):
+        for other in (each for each in less if likeness(each) == likeness(pod)):
             yield f"{pod.key} of priority {pod.priority} is left, {other.key} of {other.priority} is bought for"
-
-
-def _wishes(pod: Pod) -> tuple[object, ...]:
-    return (
-        pod.key.namespace,
-        pod.labels,
-        pod.requests,
-        pod.alternatives,
-        pod.tolerations,
-        pod.spreads,
-        pod.affinity,
-        pod.anti_affinity,
-        pod.preferences,
-        pod.host_ports,
-        pod.volume_nodes,
-        pod.attachments,
-        pod.problems,
-    )

@@ -13,7 +13,7 @@ from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.snapshot import PoolOptions, Snapshot
 from tests.oracle.binding import final_state, homes_of
-from tests.oracle.checking import check
+from tests.oracle.checking import check, likeness
 from tests.oracle.cluster import rule_keys
 from tests.oracle.filters import Domains, includes, node_refusal, refusal
 from tests.oracle.futures import PlannedNode, futures, planned_nodes, site_of
@@ -34,6 +34,17 @@ def could_place(snapshot: Snapshot, plan: Plan, pod_key: PodKey) -> str | None:
         if _is_at_home(candidate, pod, snapshot, reachable) and not check(snapshot, candidate):
             return where
     return None
+
+
+def placeable(snapshot: Snapshot, plan: Plan) -> list[str]:
+    """Sentences about pods that are left and could be placed; of pods that are alike one is looked at."""
+    pods = {pod.key: pod for pod in snapshot.pods}
+    alike: dict[str, PodKey] = {}
+    for each in plan.unschedulable:
+        aside = each.pod in snapshot.set_aside
+        alike.setdefault(repr((aside, likeness(pods[each.pod]))), each.pod)
+    places = ((key, could_place(snapshot, plan, key)) for key in alike.values())
+    return [f"{key} could go to {place}" for key, place in places if place is not None]
 
 
 def _candidates(snapshot: Snapshot, plan: Plan, pod: Pod) -> Iterator[tuple[str, Plan]]:
