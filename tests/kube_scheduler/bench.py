@@ -11,7 +11,8 @@ from nodewright.adapters.manifests.crds import crds
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import PodKey
 from sandbox.controlplane import Client, ControlPlane
-from sandbox.controlplane.client import NotFoundError, Object
+from sandbox.controlplane.client import NotFoundError, Object, wait_until
+from tests.kube_scheduler.containers import container
 from tests.kube_scheduler.generated import NAMESPACES, shared
 from tests.kube_scheduler.storage import awaits_volume, provisioned
 
@@ -32,6 +33,14 @@ _SWEPT: Final = (
 )
 _HELD: Final = {"PersistentVolumeClaim", "PersistentVolume"}
 """The API server puts finalizers on these, and no controller is there to take them off."""
+
+_NOWHERE: Final[Object] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"generateName": "nowhere-", "namespace": NAMESPACES[0]},
+    "spec": {"nodeSelector": {"no": "node"}, "containers": [container(1, 1)]},
+}
+"""A pod that no node suits."""
 
 T = TypeVar("T")
 
@@ -68,6 +77,12 @@ class Bench:
         for pod in pods:
             self._patch_pod(pod, {"spec": {"schedulingGates": None}})
 
+    def let_it_see(self) -> None:
+        """Wait until the scheduler has seen every pod there is: it looks at them in the order in which they came."""
+        last = self._client.create(_NOWHERE)
+        wait_until(lambda: self._is_refused(last), "kube-scheduler to look at the last pod")
+        self._client.delete("v1", "Pod", last["metadata"]["name"], last["metadata"]["namespace"], grace_seconds=0)
+
     def finish(self, pods: Iterable[PodKey]) -> None:
         """They have ended and hold nothing any more."""
         self._all(lambda pod: self._patch_pod(pod, {"status": {"phase": "Succeeded"}}, "status"), pods)
@@ -101,6 +116,10 @@ class Bench:
             if kind in _HELD:
                 self._all(self._let_go, left)
             self._delete_all(api_version, kind, left)
+
+    def _is_refused(self, pod: Object) -> bool:
+        found = self._client.get("v1", "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
+        return any(each["type"] == "PodScheduled" for each in found["status"].get("conditions", []))
 
     def _untaint(self, node: Object) -> None:
         self._client.patch("v1", "Node", node["metadata"]["name"], {"spec": {"taints": node["spec"]["taints"]}})

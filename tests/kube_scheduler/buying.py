@@ -30,14 +30,16 @@ class Bought:
     """Pod → the node it is meant for, new or not."""
 
 
-def buy(chance: random.Random, cluster: GeneratedCluster, plan: Plan, pools: Mapping[str, NodePool]) -> Bought:
-    """For each node of a launch any one of its listed offerings comes."""
+def buy(
+    chance: random.Random, cluster: GeneratedCluster, plan: Plan, pools: Mapping[str, NodePool], before: int
+) -> Bought:
+    """For each node of a launch any one of its listed offerings comes; `before` nodes were bought already."""
     nodes: list[Object] = []
     planned = {pod: nomination.node for nomination in plan.nominations for pod in nomination.pods}
     types = {each.name: each for each in cluster.types}
     for launch in plan.launches:
         for content in launch.nodes:
-            name = f"s{cluster.seed}-new{len(nodes)}"
+            name = f"s{cluster.seed}-new{before + len(nodes)}"
             nodes.append(_node(chance, name, launch, pools[launch.pool], types))
             planned.update((pod, name) for pod in content)
     return Bought(tuple(nodes), planned)
@@ -76,12 +78,15 @@ def _buyable(cluster: GeneratedCluster, pool: NodePool) -> Iterator[tuple[Instan
 
 
 def install(bench: Bench, cluster: GeneratedCluster, nodes: Sequence[Object]) -> None:
-    """The nodes with their DaemonSet pods; Ready when those are there."""
+    """The nodes, Ready, when the scheduler knows of their DaemonSet pods."""
+    if not nodes:
+        return
+    bench.create(pod for node in nodes for pod in pods_for(node, cluster.daemon_sets))
+    bench.let_it_see()
     types = {each.name: each for each in cluster.types}
-    daemons = [pod for node in nodes for pod in pods_for(node, cluster.daemon_sets)]
-    drivers = [_csi_node(node, types) for node in nodes]
-    bench.create((*nodes, *drivers, *daemons))
+    bench.create((*nodes, *(_csi_node(node, types) for node in nodes)))
     bench.make_ready(nodes)
+    bench.let_it_see()
 
 
 def _csi_node(node: Object, types: Mapping[str, InstanceType]) -> Object:

@@ -17,7 +17,7 @@ from tests.kube_scheduler.drafts import Draft, Identity
 from tests.kube_scheduler.machines import catalogue
 from tests.kube_scheduler.pools import draw_pools
 from tests.kube_scheduler.residents import Existing, draw_existing
-from tests.kube_scheduler.storage import UNBOUND_SUFFIX, WAYS, storage_classes, with_volumes
+from tests.kube_scheduler.storage import WAYS, storage_classes, with_volumes, zones_of_claims
 
 NAMESPACES: Final = ("red", "blue")
 MOST_PODS: Final = 60
@@ -42,18 +42,8 @@ class GeneratedCluster:
     @cached_property
     def twins(self) -> Mapping[PodKey, str]:
         """Pod → what it shares with the pods that are its equals to the scheduler."""
-        return {
-            PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"]): json.dumps(
-                [pod["metadata"]["namespace"], pod["metadata"]["labels"], pod["spec"]], sort_keys=True
-            )
-            for pod in map(self._without_names_of_free_claims, self.pending)
-        }
-
-    def _without_names_of_free_claims(self, pod: Object) -> Object:
-        """One unbound claim is as good as another."""
-        if not str(pod["spec"].get("volumes", "")).count(UNBOUND_SUFFIX):
-            return pod
-        return {**pod, "spec": {**pod["spec"], "volumes": len(pod["spec"]["volumes"])}}
+        volumes = zones_of_claims(self.storage)
+        return {pod_key(pod): _likeness(pod, volumes) for pod in self.pending}
 
     @property
     def objects(self) -> tuple[Object, ...]:
@@ -108,6 +98,18 @@ def shared() -> Iterator[Object]:
             "role": "node",
         },
     }
+
+
+def pod_key(pod: Object) -> PodKey:
+    """Namespace and name of a Pod object."""
+    return PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _likeness(pod: Object, volumes: Mapping[tuple[str, str], str]) -> str:
+    """One volume of a pod's own is as good as another in its zone."""
+    namespace, spec = pod["metadata"]["namespace"], pod["spec"]
+    mounts = [volumes[namespace, v["persistentVolumeClaim"]["claimName"]] for v in spec.get("volumes", [])]
+    return json.dumps([namespace, pod["metadata"]["labels"], {**spec, "volumes": mounts}], sort_keys=True)
 
 
 def _draw_templates(seed: int, chance: random.Random, names: Sequence[str]) -> list[Draft]:

@@ -7,9 +7,9 @@ import yaml
 from nodewright.domain.catalogue import InstanceType, Offering
 from nodewright.domain.money import to_usd
 from sandbox.controlplane.client import Object
-from tests.kube_scheduler.comparing import Outcome
 from tests.kube_scheduler.generated import GeneratedCluster
 from tests.kube_scheduler.machines import amounts
+from tests.kube_scheduler.outcomes import Outcome
 
 _GONE: Final = "2026-01-01T12:00:30Z"
 

@@ -8,10 +8,11 @@ from typing import Final
 from nodewright.domain.pods import PodKey
 from sandbox.controlplane.client import Object
 from tests.kube_scheduler.bench import Bench
+from tests.kube_scheduler.generated import pod_key
 
 _QUIET_SECONDS: Final = 1.0
 """Without a change, once every pod has been looked at, means that the scheduler is at rest."""
-_PATIENT_SECONDS: Final = 6.0
+_PATIENT_SECONDS: Final = 3.0
 """The same where a planned pod has no node yet. An idle scheduler retries before a back-off is over."""
 _LONGEST_SECONDS: Final = 60.0
 _PAUSE_SECONDS: Final = 0.05
@@ -47,11 +48,6 @@ def settle(bench: Bench, pods: Collection[PodKey], planned: Collection[PodKey]) 
         if seen.is_at_rest(pods, planned, now - changed) or now - started > _LONGEST_SECONDS:
             return seen
         time.sleep(_PAUSE_SECONDS)
-
-
-def pod_key(pod: Object) -> PodKey:
-    """Namespace and name of a Pod object."""
-    return PodKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
 
 
 def _look(bench: Bench, pods: Collection[PodKey]) -> Bindings:

@@ -1,7 +1,7 @@
 """Volumes: claims that are bound to a zone, claims that wait for their pod's node, and what provisions those."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from sandbox.controlplane.client import Object
@@ -13,9 +13,6 @@ BOUND: Final = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 #: Node label of the EBS CSI driver's own, in volumes of older releases.
 CSI_ZONE: Final = "topology.ebs.csi.aws.com/zone"
-
-#: Of claims that have no volume yet.
-UNBOUND_SUFFIX: Final = "-free"
 
 #: A volume of its own per pod, one for all, two per pod, one that is made where the pod goes, or there in two zones.
 WAYS: Final = ("zonal", "shared", "pair", "late", "late-in-zones")
@@ -35,8 +32,7 @@ def with_volumes(chance: random.Random, draft: Draft, pod: Object, zone: str = "
     """
     namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
     free = draft.claims.startswith("late") and not zone
-    own = f"{name}{UNBOUND_SUFFIX if free else '-data'}"
-    claims = [f"{draft.identity.app}-shared" if draft.claims == "shared" else own]
+    claims = [f"{draft.identity.app}-shared" if draft.claims == "shared" else f"{name}-data"]
     if draft.claims == "pair":
         claims.append(f"{name}-log")
     mounts = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": each}} for i, each in enumerate(claims)]
@@ -47,6 +43,21 @@ def with_volumes(chance: random.Random, draft: Draft, pod: Object, zone: str = "
     if draft.claims == "shared":
         where = ZONES[sum(map(ord, draft.identity.app)) % len(ZONES)]
     return [made for each in claims for made in _bound(namespace, each, where, draft.claims)]
+
+
+def zones_of_claims(storage: Iterable[Object]) -> Mapping[tuple[str, str], str]:
+    """Namespace and name of a claim → where its volume is, or of which class it will be; a shared one is its own."""
+    found: dict[tuple[str, str], str] = {}
+    for each in storage:
+        if each["kind"] == "PersistentVolume":
+            owner = each["spec"]["claimRef"]
+            zone = each["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"][0]["values"][0]
+            shared = owner["name"] if owner["name"].endswith("-shared") else ""
+            found[owner["namespace"], owner["name"]] = f"{zone} {shared}"
+        else:
+            key = (each["metadata"]["namespace"], each["metadata"]["name"])
+            found.setdefault(key, each["spec"]["storageClassName"])
+    return found
 
 
 def provisioned(claim: Object, node: Object) -> tuple[Object, Object]:
