@@ -89,9 +89,9 @@ def test_a_pool_without_limits_has_none() -> None:
 
 
 def test_our_own_annotations_are_settings() -> None:
-    annotations = {"nodewright.dev/preference-budget": "5%", "team": "a"}
+    annotations = {"nodewright.dev/assume-arch": "any", "team": "a"}
     pool = sound(node_pool(metadata={"annotations": annotations}))
-    assert pool.settings == {"nodewright.dev/preference-budget": "5%"}
+    assert pool.settings == {"nodewright.dev/assume-arch": "any"}
 
 
 def test_a_pool_being_deleted_says_so() -> None:

@@ -25,7 +25,7 @@ def read_settings(annotations: Mapping[str, str], report: Report) -> dict[str, s
 
 def _problem(key: str, value: str) -> str | None:
     if key in SETTINGS:
-        fault = SETTINGS[key](value)
+        fault = SETTINGS[key](value) or NOT_HONOURED.get(key)
         return f"{fault}; it counts as not set" if fault else None
     near = difflib.get_close_matches(
         key.removeprefix(DOMAIN), sorted(each.removeprefix(DOMAIN) for each in SETTINGS), 1
@@ -49,6 +49,12 @@ def _percentage(text: str) -> str | None:
 def _elsewhere(_: str) -> None:
     """Who reads it judges it: a limit that can't be read refuses the pool."""
 
+
+#: Settings that are meant to be and that nobody looks at yet.
+NOT_HONOURED: Final[Mapping[str, str]] = {
+    f"{DOMAIN}preference-budget": "not honoured in this version",
+    f"{DOMAIN}preferences": "not honoured in this version",
+}
 
 #: Every setting there is, and what is wrong with a value of it.
 SETTINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
