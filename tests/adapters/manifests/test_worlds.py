@@ -241,6 +241,12 @@ def test_storage_classes_left_out_of_the_input_are_taken_for_ebs(name: str | Non
     assert only.startswith(f"StorageClass/{assumed}||it is not in the input")
 
 
+def test_classes_of_ephemeral_volumes_are_taken_for_ebs_too() -> None:
+    volume = {"name": "t", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+    world = read_world([pod(volumes=[volume])])
+    assert [(each.name, each.default) for each in world.state.storage.classes or ()] == [("default", True)]
+
+
 def test_with_any_storage_class_in_the_input_a_missing_one_is_missing() -> None:
     world = read_world([stateful_set("gp4"), of("StorageClass", "gp3", provisioner="ebs.csi.aws.com")])
     assert [each.name for each in world.state.storage.classes or ()] == ["gp3"]

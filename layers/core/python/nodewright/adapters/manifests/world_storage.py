@@ -13,22 +13,29 @@ from nodewright.adapters.manifests.volumes import (
 )
 from nodewright.adapters.manifests.world_objects import WorldObjects
 from nodewright.application.ports import ManifestWarning
-from nodewright.domain.pods import EBS_DRIVER
-from nodewright.domain.volumes import PersistentVolumeClaim, Storage, StorageClass
+from nodewright.domain.pods import EBS_DRIVER, Pod
+from nodewright.domain.volumes import Storage, StorageClass
 
 Object = Mapping[str, object]
 
 _ASSUMED: Final = "default"
 
 
-def read_storage(objects: WorldObjects, grown: Iterable[Object]) -> tuple[Storage, tuple[ManifestWarning, ...]]:
-    """`grown`: claims that StatefulSets make; those that are there already count as they are."""
+def read_storage(
+    objects: WorldObjects, grown: Iterable[Object], pods: Iterable[Pod]
+) -> tuple[Storage, tuple[ManifestWarning, ...]]:
+    """`grown`: claims that StatefulSets make; those that are there already count as they are.
+
+    Claims of the `pods`' ephemeral volumes are made as they are planned.
+    """
     missing = [claim for claim in grown if not objects.has("PersistentVolumeClaim", claim)]
     claims = read_claims(listed([*objects.of("PersistentVolumeClaim"), *missing]))
     volumes = read_persistent_volumes(listed(objects.of("PersistentVolume")))
     classes = read_storage_classes(listed(objects.of("StorageClass")))
     csi_nodes = read_csi_nodes(listed(objects.of("CSINode")))
-    assumed, told = _assumed(claims.items) if not objects.of("StorageClass") else ((), ())
+    wanted = {claim.storage_class for claim in claims.items if not claim.bound}
+    wanted |= {template.storage_class for pod in pods for template in pod.claim_templates}
+    assumed, told = _assumed(wanted) if not objects.of("StorageClass") else ((), ())
     storage = Storage(
         claims=claims.items,
         volumes=volumes.items,
@@ -43,12 +50,9 @@ def listed(objects: Iterable[Object]) -> bytes:
     return msgspec.json.encode({"items": list(objects)})
 
 
-def _assumed(
-    claims: Iterable[PersistentVolumeClaim],
-) -> tuple[tuple[StorageClass, ...], tuple[ManifestWarning, ...]]:
+def _assumed(wanted: Iterable[str | None]) -> tuple[tuple[StorageClass, ...], tuple[ManifestWarning, ...]]:
     """EBS volumes made where the pod goes: no class at all in the input is an input that left them out."""
-    wanted = sorted({claim.storage_class for claim in claims if not claim.bound}, key=lambda name: name or "")
-    names = [_ASSUMED if name is None else name for name in wanted if name != ""]
+    names = sorted({_ASSUMED if name is None else name for name in wanted if name != ""})
     classes = tuple(StorageClass(name, EBS_DRIVER, waits=True, default=name == _ASSUMED) for name in names)
     message = (
         f"it is not in the input, so it is taken to make EBS volumes where the pod goes ({EBS_DRIVER}, "

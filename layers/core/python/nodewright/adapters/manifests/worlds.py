@@ -59,7 +59,7 @@ def _state(objects: WorldObjects) -> ClusterState:
     nodes = read_nodes(listed(map(admit_node, objects.of("Node"))), NodeAmounts())
     daemon_sets = read_daemon_sets(listed(objects.of("DaemonSet")), specs, defaults)
     namespaces = read_namespaces(listed(objects.of("Namespace")))
-    storage, storage_warnings = read_storage(objects, grown.claims)
+    storage, storage_warnings = read_storage(objects, grown.claims, pods.items)
     classes = objects.of("EC2NodeClass", "AWSNodeTemplate")
     read = read_configuration(objects.of("NodePool", "Provisioner"), classes)
     configuration = with_classes(read, (key_of(each)[1] for each in classes))
