@@ -17,6 +17,7 @@ from nodewright.domain.overlays import NodeOverlay, PriceChange
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.pools import NodePool
+from nodewright.domain.requirements import Requirement
 from tests import builders
 from tests.builders import NOW
 
@@ -155,3 +156,11 @@ def test_a_pool_of_zones_that_are_not_here_is_told(zones: tuple[str, ...], is_to
 
 def test_the_catalogue_may_remark_on_the_plan() -> None:
     assert told(planned(builders.pod()))[-1] == "catalogue : 1 launches"
+
+
+def test_less_choice_than_a_pool_would_like_is_told() -> None:
+    wish = Requirement.of("karpenter.k8s.aws/instance-family", "Exists", (), 3)
+    best_effort = {"nodewright.dev/min-values-policy": "BestEffort"}
+    found = planned(builders.pod(), pools=(builders.pool("default", wish, settings=best_effort),))
+    assert len(found.plan.launches) == 1
+    assert any("instance-family: 2 of 3 values hold a node of it" in each for each in told(found))

@@ -6,6 +6,7 @@ import pytest
 from nodewright.adapters.manifests.worlds import World, read_world
 from nodewright.domain.claims import ClaimState
 from nodewright.domain.pods import Pod
+from nodewright.domain.requirements import Requirements
 from tests.adapters.manifests.raw import Json, seed_two
 from tests.builders import resources
 
@@ -194,10 +195,13 @@ def test_namespaces_defaults_go_to_containers_that_say_nothing() -> None:
     assert world.state.daemon_sets[0].requests == resources(cpu="300m", memory="1Gi", pods=1)
 
 
-def test_a_runtime_class_adds_its_overhead() -> None:
-    runtime = of("RuntimeClass", "kata", overhead={"podFixed": {"cpu": "250m"}})
-    found = by_name(read_world([runtime, pod(runtimeClassName="kata")]))
-    assert found["p"].requests == resources(cpu="1250m", pods=1)
+def test_a_runtime_class_adds_its_overhead_and_where_it_runs() -> None:
+    scheduling = {"nodeSelector": {"runtime": "kata"}, "tolerations": [{"key": "kata", "operator": "Exists"}]}
+    runtime = of("RuntimeClass", "kata", overhead={"podFixed": {"cpu": "250m"}}, scheduling=scheduling)
+    found = by_name(read_world([runtime, pod(runtimeClassName="kata", nodeSelector={"disk": "ssd"})]))["p"]
+    assert found.requests == resources(cpu="1250m", pods=1)
+    assert found.alternatives == (Requirements.from_labels({"disk": "ssd", "runtime": "kata"}),)
+    assert [each.key for each in found.tolerations] == ["kata"]
 
 
 def test_volumes_and_namespaces_are_read() -> None:

@@ -9,6 +9,7 @@ from nodewright.application.errors import RefusedError
 from nodewright.application.limits import limits_of
 from nodewright.application.node_class_resolution import NodeClassResolver, ResolvedNodeClass, UnusableNodeClassError
 from nodewright.application.overlaying import overlaid
+from nodewright.application.plan_remarks import elsewhere, left_alone, relaxed
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain import nodes
@@ -86,8 +87,9 @@ class PlanManifests:
             *state.warnings,
             *warnings,
             *overlay_warnings,
-            *_left_alone(state, cluster),
-            *_elsewhere(state, self.catalogue),
+            *left_alone(state, cluster),
+            *elsewhere(state.pools, self.catalogue.name, self.catalogue.zones),
+            *relaxed(plan, options),
             *self.catalogue.remark(plan),
         )
         return Planned(plan, snapshot, tuple(dict.fromkeys(told)))
@@ -160,30 +162,3 @@ def _price(labels: Mapping[str, str], types: Iterable[InstanceType]) -> int:
     name = labels.get(nodes.INSTANCE_TYPE_LABEL)
     offerings = (o for each in types if each.name == name for o in each.offerings)
     return next((o.price for o in offerings if (o.zone, o.capacity_type) == wanted), 0)
-
-
-def _left_alone(state: ClusterState, cluster: ConnectedCluster) -> Iterator[ManifestWarning]:
-    """Pods that wait for something other than a node."""
-    for pod in state.pods:
-        if pod.node_name or pod.is_terminal:
-            continue
-        if pod.scheduler_name not in cluster.scheduler_names:
-            message = f"{pod.scheduler_name} is another scheduler's, so the pod is not planned"
-            yield ManifestWarning(f"Pod/{pod.key}", "spec.schedulerName", message)
-        elif pod.gated:
-            message = "its gates hold it back, so it is not planned; take them out to plan it"
-            yield ManifestWarning(f"Pod/{pod.key}", "spec.schedulingGates", message)
-
-
-def _elsewhere(state: ClusterState, catalogue: Catalogue) -> Iterator[ManifestWarning]:
-    """Pools that only want zones of which nothing is known here."""
-    for pool in state.pools:
-        zones = pool.requirements.get(nodes.ZONE_LABEL)
-        if zones is None or zones.complement or zones.values & frozenset(catalogue.zones):
-            continue
-        message = (
-            f"its zones ({', '.join(sorted(zones.values))}) are none of {catalogue.name} "
-            f"({', '.join(catalogue.zones)}); choose another --region or --catalogue"
-        )
-        path = "spec.requirements" if pool.kind == "Provisioner" else "spec.template.spec.requirements"
-        yield ManifestWarning(str(pool), path, message)

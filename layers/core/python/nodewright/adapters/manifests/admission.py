@@ -20,8 +20,8 @@ class Admission:
     priorities: Mapping[str, int] = field(default_factory=lambda: _SYSTEM_PRIORITIES)
     """By PriorityClass."""
     default_priority: int = 0
-    overheads: Mapping[str, Object] = field(default_factory=dict)
-    """By RuntimeClass."""
+    runtimes: Mapping[str, Object] = field(default_factory=dict)
+    """RuntimeClass objects by name."""
 
     @classmethod
     def of(
@@ -30,12 +30,11 @@ class Admission:
         """Of several global default priorities the lowest counts."""
         valued = [(each, value) for each in priority_classes if isinstance(value := each.get("value"), int)]
         global_defaults = [value for each, value in valued if each.get("globalDefault") is True]
-        overheads = {_name(each): _map(_map(each.get("overhead")).get("podFixed")) for each in runtime_classes}
         return cls(
             defaults=defaults,
             priorities={**_SYSTEM_PRIORITIES, **{_name(each): value for each, value in valued}},
             default_priority=min(global_defaults, default=0),
-            overheads={name: overhead for name, overhead in overheads.items() if overhead},
+            runtimes={_name(each): each for each in runtime_classes},
         )
 
     def pod(self, pod: Object) -> Object:
@@ -46,13 +45,11 @@ class Admission:
         return {**pod, "spec": self._spec(_namespace(pod), spec)}
 
     def _spec(self, namespace: str, spec: Object) -> Object:
-        added: dict[str, object] = {}
-        if spec.get("priority") is None:
-            added["priority"] = self._priority(spec)
-        overhead = self.overheads.get(str(spec.get("runtimeClassName")))
-        if overhead and not spec.get("overhead"):
-            added["overhead"] = overhead
-        return _filled({**spec, **added}, self.defaults.get(namespace, NO_AMOUNTS))
+        admitted = {"priority": self._priority(spec), **_given(spec)}
+        runtime = self.runtimes.get(str(spec.get("runtimeClassName")))
+        if runtime:
+            admitted = _with_runtime(admitted, runtime)
+        return _filled(admitted, self.defaults.get(namespace, NO_AMOUNTS))
 
     def _priority(self, spec: Object) -> int:
         name = spec.get("priorityClassName")
@@ -72,6 +69,21 @@ def admit_node(node: Object) -> Object:
             "allocatable": status.get("allocatable") or status.get("capacity") or {},
         },
     }
+
+
+def _with_runtime(spec: Object, runtime: Object) -> dict[str, object]:
+    """With the overhead of its sandbox, and on nodes that have it."""
+    overhead, scheduling = _map(runtime.get("overhead")).get("podFixed"), _map(runtime.get("scheduling"))
+    added = {
+        "overhead": spec.get("overhead") or overhead,
+        "nodeSelector": {**_map(spec.get("nodeSelector")), **_map(scheduling.get("nodeSelector"))},
+        "tolerations": [*_items(spec.get("tolerations")), *_items(scheduling.get("tolerations"))],
+    }
+    return {**spec, **{name: value for name, value in added.items() if value}}
+
+
+def _given(spec: Object) -> dict[str, object]:
+    return {name: value for name, value in spec.items() if value is not None}
 
 
 def _filled(spec: Object, defaults: Amounts) -> Object:

@@ -75,10 +75,13 @@ def read_limits(fields: Fields, name: str) -> Limits | None:
     if name not in fields:
         return None
     try:
-        return Limits.parse(fields.mapping(name))
+        limits = Limits.parse(fields.mapping(name))
     except ValueError as error:
         fields.refuse(name, str(error))
         return None
+    for resource in (each for each, amount in limits.items() if amount < 0):
+        fields.warn(f"{name}.{resource}", "it is negative, so nothing is bought; limit it to 0 or more")
+    return limits
 
 
 def _read_requirement(entry: Fields, *, may_name_pool: bool) -> Requirement | None:
