@@ -36,22 +36,46 @@ def launch_list(place: Tier, load: Load, purse: Floats) -> tuple[LaunchOffering,
     """
     choice = _Choice.of(place, load)
     usage = place.usage[place.rows(int(place.market_of[load.planned]))].astype(np.float64)
-    counted, types, left = usage[choice.planned], 0, purse.copy()
-    listed = np.zeros(len(usage), dtype=np.bool_)
+    listing = _Listing(usage, choice.market.shelf.type_of, choice.planned, load.times, purse.copy())
+    for key, least in flexibility.asked(choice.market).items():
+        choice.widen(listing, key, least)
     for kind in dict.fromkeys(choice.turns()):
-        rows = choice.rows(kind)
-        rows = rows[every(np.maximum(usage[rows] - counted, 0) * load.times <= left)]
-        if len(rows):
-            most = np.maximum(counted, usage[rows].max(axis=0))
-            left -= (most - counted) * load.times
-            counted, types = most, types + 1
-            listed[rows] = True
-        if types == MOST_TYPES:
+        listing.add(choice.rows(kind))
+        if listing.is_full:
             break
-    if not choice.is_wide(listed):
+    if not choice.is_wide(listing.rows):
         return ()
-    purse[:] = left
-    return choice.offerings(listed)
+    purse[:] = listing.left
+    return choice.offerings(listing.rows)
+
+
+class _Listing:
+    """The rows listed so far, and what they leave of the purse."""
+
+    def __init__(self, usage: Floats, type_of: Ints, planned: int, times: int, left: Floats) -> None:
+        self._usage = usage
+        self._type_of = type_of
+        self._counted = usage[planned]
+        self._times = times
+        self._types: set[int] = set()
+        self.left = left
+        self.rows = np.zeros(len(usage), dtype=np.bool_)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further type may be listed."""
+        return len(self._types) == MOST_TYPES
+
+    def add(self, rows: Ints) -> None:
+        """Those of a type that the limits allow."""
+        extra = np.maximum(self._usage[rows] - self._counted, 0) * self._times
+        rows = rows[every(extra <= self.left)]
+        if len(rows):
+            most = np.maximum(self._counted, self._usage[rows].max(axis=0))
+            self.left -= (most - self._counted) * self._times
+            self._counted = most
+            self._types.update(self._type_of[rows].tolist())
+            self.rows[rows] = True
 
 
 def relaxed_min_values(place: Tier, planned: int, offerings: Sequence[LaunchOffering]) -> tuple[str, ...]:
@@ -103,11 +127,19 @@ class _Choice:
         """Types in the order in which they are to get a place in the list; with repetitions."""
         shelf = self.market.shelf
         yield int(shelf.type_of[self.planned])
-        yield from self._wanted_for_choice()
         by_price = self._by_price(self.near)
         if self.spot:
             yield from self._first_of_each(by_price)
         yield from shelf.type_of[by_price].tolist()
+
+    def widen(self, listing: _Listing, key: str, least: int) -> None:
+        """List the cheapest row of each further value of a label until there are so many, if limits allow."""
+        by_price = self._by_price(self.holds)
+        _, firsts = np.unique(self.market.columns.column(key).codes[by_price], return_index=True)
+        for row in (np.array([self.planned]), *np.split(by_price[np.sort(firsts)], len(firsts))):
+            if flexibility.distinct(self.market, listing.rows, key) >= least:
+                return
+            listing.add(row)
 
     def rows(self, kind: int) -> Ints:
         """Those of a type at the right price; of one too dear for that its cheapest."""
@@ -131,14 +163,6 @@ class _Choice:
     def _by_price(self, rows: Bools) -> Ints:
         found = np.flatnonzero(rows)
         return found[np.argsort(self.market.shelf.prices[found], kind="stable")]
-
-    def _wanted_for_choice(self) -> Iterator[int]:
-        """The cheapest type of each new value, of as many values as each minValues asks."""
-        by_price = self._by_price(self.holds)
-        kinds = self.market.shelf.type_of[by_price]
-        for key, least in flexibility.asked(self.market).items():
-            _, firsts = np.unique(self.market.columns.column(key).codes[by_price], return_index=True)
-            yield from kinds[np.sort(firsts)[:least]].tolist()
 
     def _first_of_each(self, by_price: Ints) -> Iterator[int]:
         """The cheapest type of each zone, family and size: where one pool of spot is empty another may not be."""

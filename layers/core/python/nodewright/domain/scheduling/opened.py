@@ -14,6 +14,7 @@ from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.arrays import Bools, Ints, every
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.frontier import frontier
+from nodewright.domain.scheduling.reserves import reserve
 from nodewright.domain.scheduling.tiers import Tier
 
 _NEVER: Final = 2**62
@@ -58,7 +59,9 @@ class Opened:
         self.locality = localities
         self.room = demands.of_rows(place)
         self._masks = masks
-        self._cells = _cells(place, localities, masks, self.room)
+        self.usage = place.usage.copy()
+        """What a node planned as each offering takes of the limits (reserves.py)."""
+        self._cells = _cells(place, localities, masks, self.room, self.usage)
         self._listed = np.zeros(len(place.prices), dtype=np.bool_)
         for cell in self._cells:
             self._listed[cell] = True
@@ -76,7 +79,7 @@ class Opened:
     @property
     def affordable(self) -> Bools:
         """Offerings of which the limits allow one node more."""
-        return every(self.place.usage <= self.remaining[self.place.purse_of])
+        return every(self.usage <= self.remaining[self.place.purse_of])
 
     def allowed(self, node: int) -> Bools:
         """Offerings that all pods of a node may use, whatever their size."""
@@ -153,8 +156,8 @@ class Opened:
         for column in range(load.shape[1]):
             fits &= load[:, column, None] <= self.room[rows, column]
         if place.limited:
-            mine = self.remaining[place.purse_of[rows[0]]] + place.usage[self.row[nodes]]
-            fits &= (place.usage[rows] <= mine[:, None, :]).all(axis=2)
+            mine = self.remaining[place.purse_of[rows[0]]] + self.usage[self.row[nodes]]
+            fits &= (self.usage[rows] <= mine[:, None, :]).all(axis=2)
         first = fits.argmax(axis=1)
         rises = np.where(
             fits[np.arange(len(nodes)), first], place.prices[rows[first]] - place.prices[self.row[nodes]], _NEVER
@@ -182,11 +185,11 @@ class Opened:
         return self._combined[combo, mask]
 
     def _pay(self, row: int, times: int) -> None:
-        self.remaining[self.place.purse_of[row]] -= times * self.place.usage[row]
+        self.remaining[self.place.purse_of[row]] -= times * self.usage[row]
 
 
-def _cells(place: Tier, localities: Ints, masks: Sequence[Bools], room: Ints) -> list[Ints]:
-    """Rows worth opening, by market and locality, cheapest first."""
+def _cells(place: Tier, localities: Ints, masks: Sequence[Bools], room: Ints, usage: Ints) -> list[Ints]:
+    """Rows worth opening, by market and locality, cheapest first; what they take of limits is put in `usage`."""
     allowed = np.array(masks, dtype=np.bool_).reshape(len(masks), len(place.prices)).T
     usable = place.affordable & allowed.any(axis=1)
     cells: list[Ints] = []
@@ -195,11 +198,13 @@ def _cells(place: Tier, localities: Ints, masks: Sequence[Bools], room: Ints) ->
         own = np.arange(span.start, span.stop)[usable[span]]
         for locality in np.unique(localities[own]).tolist():
             rows = own[localities[own] == locality]
+            if flexibility.wishes(market) and place.limited:
+                usage[rows] = [reserve(place, row, rows, allowed, room) for row in rows.tolist()]
             if flexibility.wishes(market):
                 shelf = np.zeros(market.shelf.rows, dtype=np.bool_)
                 shelf[rows - span.start] = True
                 rows = rows[flexibility.anchors(market, room[span], allowed[span] & shelf[:, None])[rows - span.start]]
             cells.append(
-                rows[frontier(place.prices[rows], room[rows], allowed[rows], place.purse_of[rows], place.usage[rows])]
+                rows[frontier(place.prices[rows], room[rows], allowed[rows], place.purse_of[rows], usage[rows])]
             )
     return [cell for cell in cells if len(cell)]

@@ -85,7 +85,10 @@ class _Tier:
         place = self._place
         for batch in self._batches():
             load = Load(batch.row, batch.amounts, batch.mask, len(batch.nodes))
-            offerings = launch_list(place, load, purse[place.purse_of[batch.row]])
+            mine = purse[place.purse_of[batch.row]]
+            # What was set aside for its choice is its own again.
+            mine += (self._opened.usage[batch.row] - place.usage[batch.row]) * load.times
+            offerings = launch_list(place, load, mine)
             if offerings:
                 market = place.markets[place.market_of[batch.row]]
                 yield Launch(
@@ -99,6 +102,9 @@ class _Tier:
                     labels=market.lane,
                     relaxed_min_values=relaxed_min_values(place, batch.row, offerings),
                 )
+            else:
+                mine += place.usage[batch.row] * load.times
+                self._scene.lost.extend(key for node in batch.nodes for key in node)
 
     def _batches(self) -> Sequence[_Batch]:
         found: dict[tuple[int, bytes, bytes], _Batch] = {}

@@ -57,6 +57,8 @@ class Scene:
             Opened(tier, rows, each.masks, self.demands)
             for tier, rows, each in zip(tiers, of_rows, self._offers, strict=True)
         ]
+        self.lost: list[PodKey] = []
+        """Pods of nodes whose launch lists didn't come about."""
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
         self._daemons = [NewDaemons(tier, tangle, daemon_sets) for tier in tiers]

@@ -93,7 +93,7 @@ def _once(
     plan = Plan(
         launches=joint.launches,
         nominations=joint.nominations,
-        unschedulable=_by_pod(hopeless, held, left, _stuck(joint, snapshot, cut=meter.stopped)),
+        unschedulable=_by_pod(hopeless, held, left, _lost(joint), _stuck(joint, snapshot, cut=meter.stopped)),
         cost=sum(launch.price * len(launch.nodes) for launch in joint.launches),
         bound=joint.bound,
         truncated=meter.stopped,
@@ -134,6 +134,11 @@ def _stuck(joint: Joint, snapshot: Snapshot, *, cut: bool) -> Iterator[Unschedul
             why = _why(joint, number, snapshot, cut=cut)
             yield from (Unschedulable(pod.key, why.word, why.message) for pod in pods if not kind.held)
             yield from _held((pod.key for pod in pods if kind.held), snapshot.set_aside)
+
+
+def _lost(joint: Joint) -> Iterator[Unschedulable]:
+    text = "what the pool's limits leave is too little for the choice that its minValues ask for; raise or lower them"
+    return (Unschedulable(pod, "MinValuesNotMet", text) for pod in joint.scene.lost)
 
 
 def _why(joint: Joint, kind: int, snapshot: Snapshot, *, cut: bool) -> Reason:
