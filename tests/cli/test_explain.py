@@ -67,7 +67,7 @@ def test_a_pod_that_waits_is_told_what_fell_to_what_and_what_helps() -> None:
 def test_a_pod_that_is_placed_is_told_where_and_why() -> None:
     result = explain("pod", "default/p", manifests=pod("p") + pod("q"))
     assert "pod default/p goes to new-1 (x.s of pool default), with 1 other" in result.output
-    assert "−1 spared: g.m: kept for pods that ask for such" in result.output
+    assert "−1 spared: 1 bare metal or accelerated: for pods that ask for such" in result.output
 
 
 def test_as_json() -> None:

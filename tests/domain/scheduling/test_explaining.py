@@ -385,7 +385,7 @@ def test_a_pod_silent_about_architectures_is_told_that_amd64_is_preferred() -> N
 
 def test_what_is_kept_for_others_is_told_apart_from_what_would_not_do() -> None:
     (only,) = told(pod(), arm_options()).pools
-    assert only.fallen == (Fallen(Rule.SPARED, 1, "arm.s: kept for pods that ask for such"),)
+    assert only.fallen == (Fallen(Rule.SPARED, 1, "1 of another architecture than amd64: for pods that ask for such"),)
     assert (only.left, only.best) == (1, "amd.s, spot, 0.40 USD/h in a, b, c")
 
 
@@ -421,7 +421,7 @@ def test_what_a_pod_asks_for_is_said_in_words() -> None:
         "with pods with app In [db] in one topology.kubernetes.io/zone",
         "not with pods with app In [w] in one kubernetes.io/hostname",
         "host ports 80/TCP",
-        "1 volumes to attach",
+        "1 volume to attach",
     )
 
 
@@ -556,3 +556,19 @@ def test_the_first_node_of_each_launch_is_named() -> None:
     seen = snapshot([pod(name, cpu="1900m", selector=selector) for name, selector in selecting_pools], pools=sold)
     view = PlanView(seen, solve(seen))
     assert [explain_pool(view, name).bought[0][0] for name in names] == ["new-1", "new-3"]
+
+
+def test_what_would_be_next_is_told_and_a_cure_that_is_not_enough_is_not_advised() -> None:
+    windows = pod(selector={"kubernetes.io/os": "windows"})
+    explained = told(windows, options(pool("plain")), options(pool("tainted", taints=(taint("team", "blue"),))))
+    plain, tainted = explained.pools
+    assert plain.then == ""
+    assert tainted.then == "g.m fails only kubernetes.io/os In [windows] (the pool has linux)"
+    assert [each.partition(":")[0] for each in explained.advice] == ["pool plain"]
+
+
+def test_where_no_cure_is_enough_all_are_told() -> None:
+    windows = pod(cpu="99", selector={"kubernetes.io/os": "windows"})
+    (only,) = told(windows).pools
+    assert (only.fallen[-1].rule, only.then) == (Rule.LABELS, "x.l lacks cpu 91090m after DaemonSets")
+    assert told(windows).advice != ()

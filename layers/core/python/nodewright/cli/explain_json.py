@@ -123,6 +123,7 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "fallen": _fallen(verdict.fallen),
         "best": verdict.best,
         "nearest": verdict.nearest,
+        "then": verdict.then,
         "advice": verdict.advice,
     }
 

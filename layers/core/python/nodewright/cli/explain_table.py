@@ -107,7 +107,8 @@ def _new_node(told: NewNodeExplanation, console: Console) -> None:
     launch = told.launch
     console.print(_headline(f"node {told.node}", f"to be bought of pool {launch.pool}", "green"))
     _item(console, "planned", [_launch(launch)])
-    _item(console, "or", list(launch.instance_types[1:_MOST_TYPES]) + _more(launch.instance_types, _MOST_TYPES))
+    if len(launch.instance_types) > 1:
+        _item(console, "or", [", ".join(launch.instance_types[1:])])
     _item(console, "holds", [f"{_count(len(told.pods), 'pod')}: {_main(launch.requests)}"])
     if told.daemons:
         _item(console, "DaemonSets", [str(_main(told.daemons))])
@@ -174,8 +175,9 @@ def _verdict(console: Console, title: str, told: Verdict, noun: str) -> None:
     left = f"{told.left} of {told.candidates} {noun} would do"
     if told.left:
         _line(console, "✓", f"{left}{'; the cheapest: ' if noun == 'types' else ': '}{told.best}", "green")
-    elif told.nearest and not any(each.detail.startswith(told.nearest) for each in told.fallen):
-        _line(console, "✗", f"nearest: {told.nearest}", "red")
+    elif told.nearest and (told.then or not any(each.detail.startswith(told.nearest) for each in told.fallen)):
+        then = f"; and were it not for that: {told.then}" if told.then else ""
+        _line(console, "✗", f"nearest: {told.nearest}{then}", "red")
 
 
 def _fallen(console: Console, several: Iterable[Fallen]) -> None:
@@ -216,6 +218,5 @@ def _count(number: int, noun: str) -> str:
 
 _LABEL: Final = 10
 _MARK: Final = 5
-_MOST_TYPES: Final = 8
 _MOST_PODS: Final = 10
 _MOST_KINDS: Final = 12

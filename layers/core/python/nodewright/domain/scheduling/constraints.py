@@ -24,7 +24,7 @@ def constraints(pod: Pod) -> Iterator[str]:
     if pod.host_ports:
         yield "host ports " + ", ".join(map(str, pod.host_ports))
     if pod.attachments:
-        yield f"{len(pod.attachments)} volumes to attach"
+        yield "1 volume to attach" if len(pod.attachments) == 1 else f"{len(pod.attachments)} volumes to attach"
 
 
 def _requirements(requirements: Requirements) -> str:

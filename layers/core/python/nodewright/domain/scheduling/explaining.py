@@ -112,8 +112,10 @@ def _planned(outcome: OnNewNode) -> str:
 
 
 def _advice(looks: Iterable[Look]) -> Iterator[str]:
-    """Of the pools in which the pod came furthest, those first."""
-    ranked = sorted((look for look in looks if look.verdict.advice), key=lambda look: -look.sieved.passed)
+    """Of the pools in which the pod came furthest, those first; a cure that isn't enough only where none is."""
+    told = [look for look in looks if look.verdict.advice]
+    enough = [look for look in told if not look.verdict.then]
+    ranked = sorted(enough or told, key=lambda look: -look.sieved.passed)
     yield from dict.fromkeys(f"pool {look.verdict.name}: {look.verdict.advice}" for look in ranked)
 
 

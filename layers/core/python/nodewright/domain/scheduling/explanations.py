@@ -58,6 +58,8 @@ class Verdict:
     """The cheapest of them."""
     nearest: str = ""
     """Where none would: the nearest miss, with numbers."""
+    then: str = ""
+    """What would rule out all that is left if that were cured; empty where something would do."""
     advice: str = ""
     """Where none would: what would help."""
 

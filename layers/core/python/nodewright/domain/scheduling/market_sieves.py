@@ -49,7 +49,7 @@ def sale_stages(place: Tier, number: int) -> Iterator[Stage]:
     yield Stage(
         Rule.LIMITS,
         affordable,
-        lambda _: ", ".join(_left_of_limits(place, number)),
+        lambda _: f"more than what is left: {', '.join(_left_of_limits(place, number))}",
         lambda rows: _smallest(place, number, rows),
         lambda _: f"raise the limits of {pool}, or wait until nodes of it are gone",
     )
@@ -273,7 +273,7 @@ def _left_of_limits(place: Tier, number: int) -> Iterator[str]:
     purse = int(place.purse_of[place.rows(number)][0])
     for key, amount in zip(place.limited, place.remaining[purse].tolist(), strict=True):
         if amount < _ENOUGH:
-            yield f"{shown(key, amount)} left"
+            yield shown(key, amount)
 
 
 _ENOUGH = 2**61

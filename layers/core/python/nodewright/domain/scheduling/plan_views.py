@@ -22,8 +22,9 @@ from nodewright.domain.scheduling.market_sieves import PodInMarket, row_labels
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.room_sieves import room_stages
 from nodewright.domain.scheduling.shapes import Wish, group
-from nodewright.domain.scheduling.shelf_words import best, named
-from nodewright.domain.scheduling.sieves import Sieved, sift, verdict
+from nodewright.domain.scheduling.shelf_words import best
+from nodewright.domain.scheduling.sieves import Sieved, Stage, cured, sift, verdict
+from nodewright.domain.scheduling.spared import exotic
 from nodewright.domain.scheduling.tiers import Tier, tiers
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 from nodewright.domain.taints import untolerated
@@ -162,12 +163,19 @@ def _looks(place: Tier, asker: _Asker, daemon_sets: Sequence[DaemonSet]) -> Iter
     for number, market in enumerate(place.markets):
         request = place.request(pod.requests)
         judge = PodInMarket(place, number, pod, request, daemon_sets, asker.company, asker.host)
-        sieved = sift(market.shelf.type_of, judge.stages())
-        if not market.shelf.rows:
-            yield Look(market, sieved, sieved.left, _without_types(market))
-            continue
-        kept = _without_spared(market, sieved, asked_for[place.rows(number)])
-        yield Look(market, kept, sieved.left, verdict(market.pool.name, market.shelf.type_of, kept, best(market)))
+        yield _look(market, tuple(judge.stages()), asked_for[place.rows(number)])
+
+
+def _look(market: Market, stages: Sequence[Stage], asked_for: Bools) -> Look:
+    units = market.shelf.type_of
+    sieved = sift(units, stages)
+    if not market.shelf.rows:
+        return Look(market, sieved, sieved.left, _without_types(market))
+    if sieved.last is not None:
+        told = verdict(market.pool.name, units, sieved, best(market), cured(units, stages, sieved))
+        return Look(market, sieved, sieved.left, told)
+    kept = _without_spared(market, sieved, asked_for)
+    return Look(market, kept, sieved.left, verdict(market.pool.name, units, kept, best(market)))
 
 
 def _without_spared(market: Market, sieved: Sieved, asked_for: Bools) -> Sieved:
@@ -176,9 +184,18 @@ def _without_spared(market: Market, sieved: Sieved, asked_for: Bools) -> Sieved:
     spared = set(market.shelf.type_of[sieved.left]) - set(market.shelf.type_of[left])
     if not left.any() or not spared:
         return sieved
-    names = named(market, sieved.left & ~asked_for)
-    fallen = Fallen(Rule.SPARED, len(spared), f"{names}: kept for pods that ask for such")
+    fallen = Fallen(
+        Rule.SPARED, len(spared), f"{_spared(market, sieved.left & ~asked_for)}: for pods that ask for such"
+    )
     return replace(sieved, fallen=(*sieved.fallen, fallen), left=left)
+
+
+def _spared(market: Market, rows: Bools) -> str:
+    """How many of which sort."""
+    odd = rows & exotic(market)
+    counts = {"bare metal or accelerated": odd, "of another architecture than amd64": rows & ~odd}
+    shown = {what: len(set(market.shelf.type_of[each])) for what, each in counts.items()}
+    return ", ".join(f"{count} {what}" for what, count in shown.items() if count)
 
 
 def _without_types(market: Market) -> Verdict:

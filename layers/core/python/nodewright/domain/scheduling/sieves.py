@@ -1,6 +1,6 @@
 """Rule after rule, what is left: the mechanism of explanations."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,9 +59,15 @@ def sift(units: Ints, stages: Iterable[Stage]) -> Sieved:
     return Sieved(tuple(fallen), left, None, left, passed + 1)
 
 
-def verdict(name: str, units: Ints, sieved: Sieved, best: Tell) -> Verdict:
-    """For showing."""
+def cured(units: Ints, stages: Sequence[Stage], sieved: Sieved) -> Sieved:
+    """The same without the rule that ruled out the last."""
+    return sift(units, [stage for stage in stages if stage is not sieved.last])
+
+
+def verdict(name: str, units: Ints, sieved: Sieved, best: Tell, second: Sieved | None = None) -> Verdict:
+    """For showing; `second`: what a cure of the last rule would come to."""
     last = sieved.last
+    then = second.last.nearest(second.before) if second is not None and second.last is not None else ""
     return Verdict(
         name=name,
         candidates=len(np.unique(units)),
@@ -69,6 +75,7 @@ def verdict(name: str, units: Ints, sieved: Sieved, best: Tell) -> Verdict:
         left=_count(units, sieved.left),
         best=best(sieved.left) if sieved.left.any() else "",
         nearest=last.nearest(sieved.before) if last else "",
+        then=then,
         advice=last.advice(sieved.before) if last else "",
     )
 
