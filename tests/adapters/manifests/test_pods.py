@@ -399,7 +399,8 @@ def test_an_empty_list_may_be_null() -> None:
 
 
 def test_one_unreadable_pod_of_a_list_is_left_out_with_a_warning() -> None:
-    read = read_pods(page(pod(), pod(metadata={"name": "bad", "labels": {"a": 1}}), token="more"), PodSpecs())
+    bad: Json = {"metadata": {"name": "bad", "namespace": "shop", "labels": {"a": 1}}, "spec": {}}
+    read = read_pods(page(pod(), bad, token="more"), PodSpecs())
     assert [p.key.name for p in read.items] == ["web-1"]
     assert read.next_page == "more"
     (warning,) = read.warnings

@@ -69,6 +69,7 @@ class RawListMetadata(msgspec.Struct, rename="camel", gc=False):
 class RawList(msgspec.Struct, Generic[T]):
     """One page of a list."""
 
+    kind: str = ""
     metadata: RawListMetadata = msgspec.field(default_factory=RawListMetadata)
     items: tuple[T, ...] | None = None
 
@@ -113,15 +114,17 @@ def read_object(raw: Mapping[str, object], raw_type: type[R], read: Callable[[R]
 
 
 def _read_one_by_one(body: bytes, raw_type: type[R], read: Callable[[R], T]) -> Page[T]:
-    page = read_dicts(body)
+    page = _list_decoder(dict[str, object]).decode(body)
+    kind = page.kind.removesuffix("List")
     items: list[T] = []
     warnings: list[ManifestWarning] = []
-    for raw in page.items:
+    for found in page.items or ():
+        raw = {"kind": kind, **found}  # the API server doesn't say it of each
         try:
             items.append(read_object(raw, raw_type, read))
         except ManifestError as error:
             warnings.append(ManifestWarning(_name(raw), error.path, f"{error.message}; it is left out"))
-    return Page(tuple(items), page.next_page, tuple(warnings))
+    return Page(tuple(items), page.metadata.next_page, tuple(warnings))
 
 
 def _name(raw: Mapping[str, object]) -> str:
