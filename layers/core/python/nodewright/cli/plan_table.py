@@ -121,6 +121,9 @@ class _Page:
             self._title("Waits")
         for (reason, message), keys in groups.items():
             self._entry(Text.assemble((self._workloads.shown(keys), "bold"), ": ", (reason, "red")), message)
+        if groups:
+            example = plan.unschedulable[0].pod
+            self._print(Text(f"More of one: nodewright explain pod {example}, with the same options.", style="dim"))
 
     def warnings(self, planned: Planned) -> None:
         """Objects that are told the same, together."""
