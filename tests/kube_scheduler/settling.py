@@ -36,7 +36,17 @@ class Bindings:
 
 
 def settle(bench: Bench, pods: Collection[PodKey], planned: Collection[PodKey]) -> Bindings:
-    """Where the pods are in the end; volumes come as they are asked for."""
+    """Where the pods are in the end."""
+    seen = _wait(bench, pods, planned)
+    stuck = [pod for pod in planned if pod not in seen.nodes]
+    if not stuck:
+        return seen
+    bench.make_anew(stuck)
+    return _wait(bench, pods, planned)
+
+
+def _wait(bench: Bench, pods: Collection[PodKey], planned: Collection[PodKey]) -> Bindings:
+    """Until nothing moves; volumes come as they are asked for."""
     started = changed = time.monotonic()
     seen = Bindings()
     while True:
