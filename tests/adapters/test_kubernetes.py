@@ -390,6 +390,17 @@ def test_a_node_is_registered_in_one_write_guarded_by_its_version(api: ApiServer
     }
 
 
+@pytest.mark.parametrize(("name", "sent"), [("n-1", "n-1"), ("", None)])
+def test_a_pod_is_nominated_in_one_write_guarded_by_its_uid(
+    api: ApiServer, cluster: Cluster, name: str, sent: str | None
+) -> None:
+    api.on("PATCH", "/api/v1/namespaces/shop/pods/web-0/status", (200, {}))
+    cluster.nominate(PodKey("shop", "web-0"), "u-1", name)
+    (call,) = api.made("PATCH")
+    assert call.headers["Content-Type"] == "application/merge-patch+json"
+    assert call.body == {"metadata": {"uid": "u-1"}, "status": {"nominatedNodeName": sent}}
+
+
 def test_taints_are_not_touched_where_none_is_to_go(api: ApiServer, cluster: Cluster) -> None:
     api.on("GET", NODE, node(taints=[{"key": "a", "effect": "NoSchedule"}]))
     api.on("PATCH", NODE, (200, {}))

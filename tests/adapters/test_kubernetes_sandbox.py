@@ -18,7 +18,7 @@ from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.rbac import rbac
 from nodewright.adapters.manifests.v1.conversion import convert
 from nodewright.adapters.manifests.webhooks import webhook_configuration
-from nodewright.application.errors import RefusedError
+from nodewright.application.errors import ConflictError, RefusedError
 from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.host_ports import HostPort
@@ -262,6 +262,25 @@ def test_a_node_is_registered_by_reconcile_and_by_nobody_else(plane: ControlPlan
     assert "team" in {t["key"] for t in stored["spec"]["taints"]}
     with pytest.raises(RefusedError, match="nodewright doctor mine"):
         opened(plane, "provision").register_node("n-1", {"x": "y"}, ())
+
+
+def test_pods_are_nominated_by_reconcile_and_by_nobody_else(plane: ControlPlane, client: Client) -> None:
+    client.apply(seed_one("node_pool"), seed_one("deployment"))
+    wait_until(lambda: opened(plane, "provision").pending_pods(), "a pod that waits")
+    pod = opened(plane, "provision").pending_pods()[0]
+
+    def nominated() -> str:
+        stored = client.get("v1", "Pod", pod.key.name, pod.key.namespace)
+        return str(stored["status"].get("nominatedNodeName", ""))
+
+    opened(plane, "reconcile").nominate(pod.key, pod.uid, "n-1")
+    assert nominated() == "n-1"
+    with pytest.raises(ConflictError):
+        opened(plane, "reconcile").nominate(pod.key, "another-uid", "n-2")
+    opened(plane, "reconcile").nominate(pod.key, pod.uid, "")
+    assert nominated() == ""
+    with pytest.raises(RefusedError, match="nodewright doctor mine"):
+        opened(plane, "provision").nominate(pod.key, pod.uid, "n-1")
 
 
 def test_strangers_and_strange_authorities_are_refused_with_the_fix(plane: ControlPlane) -> None:

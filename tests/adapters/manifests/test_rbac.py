@@ -44,6 +44,7 @@ def test_only_reconcile_may_change_nodes_and_only_provision_speaks() -> None:
         (PROVISION_GROUP, "events", "create"),
         (PROVISION_GROUP, "events", "patch"),
         (RECONCILE_GROUP, "nodes", "patch"),
+        (RECONCILE_GROUP, "pods/status", "patch"),
     }
 
 

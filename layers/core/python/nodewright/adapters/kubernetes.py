@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 
 from nodewright.adapters import kubernetes_events
 from nodewright.adapters.kubernetes_api import KubernetesApi
@@ -83,6 +84,11 @@ class KubernetesCluster(NodeDepartures):
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
         """Labels and finalizer on, taints off in one guarded write; none where nothing is left to do."""
         register_node(self._api, name, labels, remove_taints)
+
+    def nominate(self, pod: PodKey, uid: str, node: str) -> None:
+        """One merge patch of its status, with its uid as precondition."""
+        path = f"/api/v1/namespaces/{quote(pod.namespace, safe='')}/pods/{quote(pod.name, safe='')}/status"
+        self._api.patch(path, {"metadata": {"uid": uid}, "status": {"nominatedNodeName": node or None}})
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Say it on the pod; said again, it counts up."""

@@ -104,6 +104,13 @@ class Cluster(Protocol):
         """
         ...
 
+    def nominate(self, pod: PodKey, uid: str, node: str) -> None:
+        """Set `status.nominatedNodeName` of this very pod, or take it away: an empty node.
+
+        ConflictError when it is another by now.
+        """
+        ...
+
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """A Kubernetes event on a pod, from controller `nodewright.dev/provisioner`; repeats are merged."""
         ...

@@ -12,6 +12,7 @@ from nodewright.application.disruption_due import ask_disrupt
 from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
 from nodewright.application.node_deletions import NodeDeletions
+from nodewright.application.nominating import nominate
 from nodewright.application.orphans import Before
 from nodewright.application.pod_events import record_pod_events
 from nodewright.application.pool_options import MarketReader
@@ -82,6 +83,7 @@ class Reconcile:
         redriven = redrive(self.queue, name, before.claims, taken)
         state = self._read(connected, cluster)
         moved = self.registrar.advance(name, cluster, before.claims, state.nodes, naming(state.node_classes))
+        nominate(name, cluster, state, before.claims, self.observer, taken)
         deleted = self.deletions.follow(name, before.claims, state.nodes, taken)
         finished = self._finish(connected, state, before.launches, taken)
         self.upkeep.keep(name, cluster, before, state.nodes, taken)

@@ -33,6 +33,7 @@ _EVENTS: Final[Manifest] = {
     "verbs": ["create", "get", "patch"],
 }
 _NODES: Final[Manifest] = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
+_NOMINATIONS: Final[Manifest] = {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]}
 _BUDGETS: Final[Manifest] = {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": list(_READ)}
 
 #: What emptying a node and taking it away needs; pods are deleted by force when a deadline comes.
@@ -49,7 +50,7 @@ def rbac() -> tuple[Manifest, ...]:
     """A ClusterRole and its binding per group."""
     return (
         *_granted(PROVISION_GROUP, (*_SNAPSHOT, _EVENTS)),
-        *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES)),
+        *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES, _NOMINATIONS)),
         *_granted(DISRUPT_GROUP, (*_SNAPSHOT, _NODES, _BUDGETS, _EVENTS)),
         *_granted(RETIRE_GROUP, (*_RETIRE, _EVENTS)),
         *_granted(INTERRUPT_GROUP, _CONFIGURATION),

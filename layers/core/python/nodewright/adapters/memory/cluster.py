@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from nodewright.adapters.memory.clock import VirtualClock
 from nodewright.adapters.memory.departures import Budget, dying, ended
-from nodewright.application.errors import NotFoundError, UnreachableError
+from nodewright.application.errors import ConflictError, NotFoundError, UnreachableError
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.retirement_ports import Eviction
 from nodewright.domain.clusters import ConnectedCluster
@@ -122,6 +122,15 @@ class InMemoryCluster:
         self.nodes[name] = replace(node, labels={**node.labels, **labels}, taints=taints)
         if not node.terminating:
             self.finalized.add(name)
+
+    def nominate(self, pod: PodKey, uid: str, node: str) -> None:
+        """NotFoundError when it went away, ConflictError when it is another by now."""
+        self._answer()
+        if pod not in self.pods:
+            raise NotFoundError(f"pod {pod} is not there")
+        if self.pods[pod].uid != uid:
+            raise ConflictError(f"pod {pod} is another one by now")
+        self.pods[pod] = replace(self.pods[pod], nominated_node_name=node)
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Write it down; the same again counts up."""

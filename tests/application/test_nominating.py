@@ -1,0 +1,75 @@
+"""Reconcile tells pods of their nodes."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from nodewright.application.errors import RefusedError
+from nodewright.domain.pods import PodKey
+from tests.application.world import NOW, World
+from tests.builders import pods
+
+
+def provisioned() -> World:
+    here = World()
+    here.cluster.add(*pods(4, cpu="900m", created=NOW - timedelta(seconds=30)))
+    here.provision()
+    return here
+
+
+def nominated(here: World) -> dict[PodKey, str]:
+    return {key: pod.nominated_node_name for key, pod in here.cluster.pods.items() if pod.nominated_node_name}
+
+
+def planned(here: World) -> dict[PodKey, str]:
+    return {pod: claim.node_name for claim in here.claims for pod in claim.nominated_pods}
+
+
+def test_pods_know_their_node_before_it_is_ready() -> None:
+    here = provisioned()
+    here.join(ready=False)
+    here.reconcile()
+    assert nominated(here) == planned(here)
+    assert len(nominated(here)) == 4
+
+
+def test_what_the_scheduler_forgot_is_told_again_when_the_node_is_ready() -> None:
+    here = provisioned()
+    here.join(ready=False)
+    here.reconcile()
+    for key, pod in here.cluster.pods.items():
+        here.cluster.pods[key] = replace(pod, nominated_node_name="")
+    here.cluster.nodes = {name: replace(node, ready=True) for name, node in here.cluster.nodes.items()}
+    here.reconcile()
+    assert nominated(here) == planned(here)
+
+
+def test_a_pod_that_went_away_meanwhile_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = provisioned()
+    here.join(ready=False)
+    read = here.cluster.read
+
+    def stale() -> object:
+        state = read()
+        here.cluster.pods.pop(PodKey("default", "p-0"), None)
+        return state
+
+    monkeypatch.setattr(here.cluster, "read", stale)
+    here.reconcile()
+    assert len(nominated(here)) == 3
+
+
+def test_a_role_that_may_not_nominate_is_told_of_and_hinders_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = provisioned()
+    here.join()
+
+    def refuse(pod: PodKey, uid: str, node: str) -> None:  # noqa: ARG001 - as the port has it
+        raise RefusedError("pods/status: forbidden")
+
+    monkeypatch.setattr(here.cluster, "nominate", refuse)
+    report = here.reconcile()
+    assert report.moved == 2
+    assert not nominated(here)
+    (problem,) = [each for each in here.observer.problems if each[1] == "nominate"]
+    assert "nodewright connect" in problem[2]
