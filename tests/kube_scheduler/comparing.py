@@ -77,7 +77,8 @@ class _Playing:
             self.chance.shuffle(pods)
             self.bench.release(pods)
             self.held = False
-        return Round(self.cluster.twins, plan, bought, settle(self.bench, frozenset(pods), bought.planned.keys()))
+        bindings = settle(self.bench, frozenset(pods), bought.planned.keys())
+        return Round(self.cluster.twins, plan, bought, bindings, self.cluster.cordoned)
 
     def offer(self, last: Round) -> Mapping[PodKey, str]:
         """Nodes that could be bought for those left: who takes one should have got one."""

@@ -46,6 +46,11 @@ class GeneratedCluster:
         return {pod_key(pod): _likeness(pod, volumes) for pod in self.pending}
 
     @property
+    def cordoned(self) -> frozenset[str]:
+        """Names of nodes that are to take no more pods."""
+        return frozenset(n["metadata"]["name"] for n in self.existing.nodes if n["spec"].get("unschedulable"))
+
+    @property
     def objects(self) -> tuple[Object, ...]:
         """Everything but the catalogue, in an order in which it can be created."""
         there = self.existing

@@ -19,6 +19,8 @@ class Round:
     plan: Plan
     bought: Bought
     bindings: Bindings
+    cordoned: frozenset[str]
+    """Names of nodes."""
 
     @property
     def kept(self) -> tuple[PodKey, ...]:
@@ -41,11 +43,13 @@ class Round:
         """Called unschedulable and bound nevertheless, beside all of its equals that were planned.
 
         Judged only where all the others are where they were planned: else it isn't the world that was planned for.
+        A cordoned node takes pods that tolerate everything; by choice none are planned for it.
         """
         if self.elsewhere or self.stranded:
             return ()
-        called = [each.pod for each in self.plan.unschedulable if each.reason != LIMITS]
-        return tuple(self._some(self._placed() - self._planned(), (p for p in called if p in self.bindings.nodes)))
+        called = (each.pod for each in self.plan.unschedulable if each.reason != LIMITS)
+        found = self._some(self._placed() - self._planned(), (pod for pod in called if pod in self.bindings.nodes))
+        return tuple(pod for pod in found if self.bindings.nodes[pod] not in self.cordoned)
 
     @property
     def settled(self) -> bool:
