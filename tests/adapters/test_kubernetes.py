@@ -401,6 +401,16 @@ def test_a_pod_is_nominated_in_one_write_guarded_by_its_uid(
     assert call.body == {"metadata": {"uid": "u-1"}, "status": {"nominatedNodeName": sent}}
 
 
+def test_a_pod_of_another_uid_is_a_conflict_and_no_refusal(api: ApiServer, cluster: Cluster) -> None:
+    path = "/api/v1/namespaces/shop/pods/web-0/status"
+    api.on("PATCH", path, failure(422, 'Pod "web-0" is invalid: metadata.uid: Invalid value: "u": field is immutable'))
+    with pytest.raises(ConflictError):
+        cluster.nominate(PodKey("shop", "web-0"), "u", "n-1")
+    api.on("PATCH", path, failure(403, "forbidden"))
+    with pytest.raises(RefusedError):
+        cluster.nominate(PodKey("shop", "web-0"), "u", "n-1")
+
+
 def test_taints_are_not_touched_where_none_is_to_go(api: ApiServer, cluster: Cluster) -> None:
     api.on("GET", NODE, node(taints=[{"key": "a", "effect": "NoSchedule"}]))
     api.on("PATCH", NODE, (200, {}))

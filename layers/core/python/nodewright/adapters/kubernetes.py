@@ -19,6 +19,7 @@ from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
 from nodewright.adapters.manifests.overlays import read_overlays
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
+from nodewright.application.errors import ConflictError, RefusedError
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Pod, PodKey
@@ -88,7 +89,13 @@ class KubernetesCluster(NodeDepartures):
     def nominate(self, pod: PodKey, uid: str, node: str) -> None:
         """One merge patch of its status, with its uid as precondition."""
         path = f"/api/v1/namespaces/{quote(pod.namespace, safe='')}/pods/{quote(pod.name, safe='')}/status"
-        self._api.patch(path, {"metadata": {"uid": uid}, "status": {"nominatedNodeName": node or None}})
+        try:
+            self._api.patch(path, {"metadata": {"uid": uid}, "status": {"nominatedNodeName": node or None}})
+        except RefusedError as error:
+            # Of a pod that is another by now the API server says 422: this field can't be changed.
+            if "metadata.uid" in str(error):
+                raise ConflictError(str(error)) from error
+            raise
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Say it on the pod; said again, it counts up."""
