@@ -201,3 +201,12 @@ def test_what_was_wrong_with_a_pool_is_told_to_the_pod_that_finds_nothing_there(
     odd = POOL.replace("values: [on-demand]", "values: [free]")
     result = CliRunner().invoke(app, ["explain", "pod", "p", "-f", "-"], input=odd + pod("p"), env={"COLUMNS": "200"})
     assert "NodePool/default spec.template.spec.requirements[0].values: free is not known" in result.output
+
+
+def test_a_pool_that_cannot_be_read_is_told_with_its_fault() -> None:
+    odd = POOL.replace("name: default}\nspec", "name: odd}\nspec").replace(
+        "key: karpenter.sh/capacity-type", "key: karpenter.sh/x"
+    )
+    result = explain("pool", "odd", manifests="---" + odd + pod("p"))
+    assert result.exit_code == 2
+    assert "pool odd is left out: NodePool/odd spec.template.spec.requirements[0].key: karpenter.sh/x" in result.stderr

@@ -572,3 +572,9 @@ def test_where_no_cure_is_enough_all_are_told() -> None:
     (only,) = told(windows).pools
     assert (only.fallen[-1].rule, only.then) == (Rule.LABELS, "x.l lacks cpu 91090m after DaemonSets")
     assert told(windows).advice != ()
+
+
+def test_a_pool_without_types_explains_that() -> None:
+    seen = snapshot([pod()], pools=[options(types=[])])
+    explained = explain_pool(PlanView(seen, solve(seen)), "default")
+    assert explained.shelf.nearest == "no instance types are known for its class default"

@@ -1,9 +1,8 @@
 """`nodewright explain pod|node|pool NAME`: why a plan is as it is."""
 
-import difflib
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -17,12 +16,9 @@ from nodewright.application.ports import DecisionRecord
 from nodewright.application.remembering import Memory, about_node, about_pod, about_pool
 from nodewright.cli.explain_json import Explanation, explanation_json
 from nodewright.cli.explain_memories import memories_json, show_memories
+from nodewright.cli.explain_subjects import told_of_node, told_of_pod, told_of_pool
 from nodewright.cli.explain_table import show_explanation
 from nodewright.cli.plan import BAD_INPUT, Output
-from nodewright.domain.pods import PodKey
-from nodewright.domain.scheduling.explaining import explain_node, explain_pod, explain_pool
-from nodewright.domain.scheduling.explanations import Rule, Verdict, Waits
-from nodewright.domain.scheduling.plan_views import PlanView
 from nodewright.wiring.cli import decisions
 from nodewright.wiring.planning import catalogue, plan_sources
 
@@ -56,7 +52,7 @@ def pod(
     output: Shown = Output.TABLE,
 ) -> None:
     """Where a pod goes and why there; or why it waits, which rule ruled out how much, and what would help."""
-    question = _Question("pod", name, _pod, about_pod)
+    question = _Question("pod", name, told_of_pod, about_pod)
     _answer(question, _Source(files, catalogue_file, region, cluster, stack), output)
 
 
@@ -71,7 +67,7 @@ def node(
     output: Shown = Output.TABLE,
 ) -> None:
     """What a node has room for and gets, and why the other pods don't go there."""
-    question = _Question("node", name, _node, about_node)
+    question = _Question("node", name, told_of_node, about_node)
     _answer(question, _Source(files, catalogue_file, region, cluster, stack), output)
 
 
@@ -86,7 +82,7 @@ def pool(
     output: Shown = Output.TABLE,
 ) -> None:
     """What a pool can sell, what is bought of it, and why pods that wait find nothing there."""
-    question = _Question("pool", name, _pool, about_pool)
+    question = _Question("pool", name, told_of_pool, about_pool)
     _answer(question, _Source(files, catalogue_file, region, cluster, stack), output)
 
 
@@ -155,79 +151,3 @@ _LOOKED_AT = 200
 
 def _console() -> Console:
     return Console(highlight=False)
-
-
-def _pod(planned: Planned, name: str) -> Explanation:
-    told = explain_pod(PlanView(planned.snapshot, planned.plan), _key(planned, name))
-    pools = [pool.name for pool in told.pools if isinstance(told.outcome, Waits) and _sells_nothing(pool)]
-    return replace(told, warnings=(*told.warnings, *_warnings(planned, f"{told.pod}", *pools)))
-
-
-def _sells_nothing(pool: Verdict) -> bool:
-    """Whatever the pod: then the pool's own manifest may be wrong."""
-    return not pool.candidates or (not pool.left and pool.fallen[-1].rule is Rule.REQUIREMENTS)
-
-
-def _warnings(planned: Planned, *names: str) -> list[str]:
-    """What was wrong with the objects of these names."""
-    return [
-        f"{each.object} {each.path}: {each.message}"
-        for each in planned.warnings
-        if each.object.partition("/")[2] in names
-    ]
-
-
-def _key(planned: Planned, name: str) -> PodKey:
-    """The pending pod that is meant. BadInputError says why there is none."""
-    pending = [pod.key for pod in planned.snapshot.pods]
-    found = [key for key in pending if name in {str(key), key.name}]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadInputError(f"there are several pods {name}; say which: {', '.join(map(str, found))}")
-    for room in (*planned.snapshot.rooms, *planned.snapshot.bystanders):
-        if any(name in {str(each.key), each.key.name} for each in room.pods):
-            raise BadInputError(f"pod {name} runs on node {room.name}; try: nodewright explain node {room.name}")
-    told = [f"{each.path}: {each.message}" for each in planned.warnings if each.object.endswith(f"/{name}")]
-    if told:
-        raise BadInputError(f"pod {name} is not planned: {'; '.join(told)}")
-    raise BadInputError(
-        f"no pod {name} waits for a node (bound, finished and gated ones and those of DaemonSets don't)"
-        + _instead(name, map(str, pending))
-    )
-
-
-def _node(planned: Planned, name: str) -> Explanation:
-    view = PlanView(planned.snapshot, planned.plan)
-    try:
-        return explain_node(view, name)
-    except KeyError:
-        known = [room.name for room in (*planned.snapshot.rooms, *planned.snapshot.bystanders)]
-        new = [new for new, _, _ in view.new_nodes()]
-        raise BadInputError(f"there is no node {name}" + _instead(name, (*known, *new))) from None
-
-
-def _pool(planned: Planned, name: str) -> Explanation:
-    warnings = _warnings(planned, name)
-    try:
-        told = explain_pool(PlanView(planned.snapshot, planned.plan), name)
-        return replace(told, warnings=(*told.warnings, *warnings))
-    except KeyError:
-        if warnings:
-            raise BadInputError(f"pool {name} is left out: {'; '.join(warnings)}") from None
-        known = (options.pool.name for options in planned.snapshot.pools)
-        raise BadInputError(f"there is no pool {name}" + _instead(name, known)) from None
-
-
-def _instead(name: str, known: Iterable[str]) -> str:
-    """Names that may have been meant: similar ones, else the first few."""
-    names = list(known)
-    short = {each.rpartition("/")[2]: each for each in names}
-    close = [short[each] for each in difflib.get_close_matches(name.rpartition("/")[2], short, n=3)]
-    shown = close or names[:_SHOWN]
-    if not shown:
-        return "; there are none"
-    return ("; did you mean " if close else "; there are ") + ", ".join(shown) + ("?" if close else "")
-
-
-_SHOWN = 5

@@ -32,7 +32,7 @@ from nodewright.domain.scheduling.explanations import (
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.market_sieves import own_stages, sale_stages
 from nodewright.domain.scheduling.offerings import Market
-from nodewright.domain.scheduling.plan_views import Look, PlanView
+from nodewright.domain.scheduling.plan_views import Look, PlanView, without_types
 from nodewright.domain.scheduling.room_sieves import objection
 from nodewright.domain.scheduling.shelf_words import best
 from nodewright.domain.scheduling.sieves import sift, verdict
@@ -194,7 +194,7 @@ def explain_pool(view: PlanView, name: str) -> PoolExplanation:
         weight=pool.weight,
         constraints=tuple(_pool_constraints(options)),
         limits=tuple(f"{shown(key, amount)} left" for key, amount in limited(options).items()),
-        shelf=verdict(name, market.shelf.type_of, sieved, best(market)),
+        shelf=verdict(name, market.shelf.type_of, sieved, best(market)) if market.shelf.rows else without_types(market),
         daemons=tuple(_daemons(view, market)),
         bought=tuple(_bought(view, name)),
         waiting=tuple(_grouped(_waiting(view, name))),

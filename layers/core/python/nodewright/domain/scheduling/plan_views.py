@@ -113,6 +113,19 @@ class PlanView:
         return Company(self.snapshot, self._places, pod, lambda keys: _reachable(pod, stalls, keys))
 
 
+def without_types(market: Market) -> Verdict:
+    """Of a pool whose class can't be used, or that is of another region's."""
+    node_class = market.pool.node_class
+    return Verdict(
+        name=market.pool.name,
+        candidates=0,
+        fallen=(),
+        left=0,
+        nearest=f"no instance types are known for its class {node_class}",
+        advice=f"look at the warnings about class {node_class}",
+    )
+
+
 def _outcomes(plan: Plan) -> Iterator[tuple[PodKey, Outcome]]:
     for nomination in plan.nominations:
         for pod in nomination.pods:
@@ -170,7 +183,7 @@ def _look(market: Market, stages: Sequence[Stage], asked_for: Bools) -> Look:
     units = market.shelf.type_of
     sieved = sift(units, stages)
     if not market.shelf.rows:
-        return Look(market, sieved, sieved.left, _without_types(market))
+        return Look(market, sieved, sieved.left, without_types(market))
     if sieved.last is not None:
         told = verdict(market.pool.name, units, sieved, best(market), cured(units, stages, sieved))
         return Look(market, sieved, sieved.left, told)
@@ -196,19 +209,6 @@ def _spared(market: Market, rows: Bools) -> str:
     counts = {"bare metal or accelerated": odd, "of another architecture than amd64": rows & ~odd}
     shown = {what: len(set(market.shelf.type_of[each])) for what, each in counts.items()}
     return ", ".join(f"{count} {what}" for what, count in shown.items() if count)
-
-
-def _without_types(market: Market) -> Verdict:
-    """Of a pool whose class can't be used, or that is of another region's."""
-    node_class = market.pool.node_class
-    return Verdict(
-        name=market.pool.name,
-        candidates=0,
-        fallen=(),
-        left=0,
-        nearest=f"no instance types are known for its class {node_class}",
-        advice=f"look at the warnings about class {node_class}",
-    )
 
 
 def _progress(look: Look) -> tuple[int, int]:
