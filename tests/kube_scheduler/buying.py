@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from nodewright.application.orders import pool_labels
 from nodewright.domain.catalogue import InstanceType
+from nodewright.domain.claims import NodeClaim
 from nodewright.domain.nodes import INSTANCE_TYPE_LABEL, NODE_POOL_LABEL
 from nodewright.domain.plans import Launch, Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
 from sandbox.controlplane.client import Object
+from tests.builders import claim
 from tests.kube_scheduler import machines
 from tests.kube_scheduler.bench import Bench
 from tests.kube_scheduler.daemons import pods_for
@@ -28,6 +30,17 @@ class Bought:
     nodes: tuple[Object, ...]
     planned: Mapping[PodKey, str]
     """Pod → the node it is meant for, new or not."""
+
+    @property
+    def claims(self) -> tuple[NodeClaim, ...]:
+        """As the table would know them: nodes that are there stand for nodes on their way, and are ours, too."""
+        pods: dict[str, list[PodKey]] = {}
+        for pod, node in self.planned.items():
+            pods.setdefault(node, []).append(pod)
+        return tuple(
+            claim(node, instance_id=machines.instance_id(node), node_name=node, nominated_pods=tuple(several))
+            for node, several in pods.items()
+        )
 
 
 def buy(
@@ -77,16 +90,12 @@ def _buyable(cluster: GeneratedCluster, pool: NodePool) -> Iterator[tuple[Instan
                 yield kind, labels
 
 
-def install(bench: Bench, cluster: GeneratedCluster, nodes: Sequence[Object]) -> None:
-    """The nodes, Ready, when the scheduler knows of their DaemonSet pods."""
-    if not nodes:
-        return
+def join(bench: Bench, cluster: GeneratedCluster, nodes: Sequence[Object]) -> None:
+    """The nodes, not Ready yet; the scheduler knows of their DaemonSet pods already."""
     bench.create(pod for node in nodes for pod in pods_for(node, cluster.daemon_sets))
     bench.let_it_see()
     types = {each.name: each for each in cluster.types}
     bench.create((*nodes, *(_csi_node(node, types) for node in nodes)))
-    bench.make_ready(nodes)
-    bench.let_it_see()
 
 
 def _csi_node(node: Object, types: Mapping[str, InstanceType]) -> Object:

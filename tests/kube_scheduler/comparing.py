@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from nodewright.application.ports import ClusterState
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain.limits import Limits
 from nodewright.domain.nodes import INSTANCE_TYPE_LABEL, NODE_POOL_LABEL
+from nodewright.domain.nominations import nominations
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
 from nodewright.domain.pools import NodePool
@@ -18,11 +20,11 @@ from nodewright.domain.snapshot import PoolOptions, Snapshot
 from sandbox.controlplane.client import Object
 from tests.builders import NOW
 from tests.kube_scheduler.bench import GATE, Bench
-from tests.kube_scheduler.buying import Bought, buy, candidates, install
+from tests.kube_scheduler.buying import Bought, buy, candidates, join
 from tests.kube_scheduler.daemons import pods_for
 from tests.kube_scheduler.generated import GeneratedCluster, pod_key
 from tests.kube_scheduler.machines import RACK
-from tests.kube_scheduler.outcomes import LIMITS, Outcome, Round
+from tests.kube_scheduler.outcomes import Outcome, Round
 from tests.kube_scheduler.pod_rules import CAPACITY_TYPE, ZONE
 from tests.kube_scheduler.settling import settle
 
@@ -69,8 +71,10 @@ class _Playing:
         pools = {options.pool.name: options.pool for options in snapshot.pools}
         bought = buy(self.chance, self.cluster, plan, pools, self.nodes)
         self._count(bought)
-        self.bench.nominate(bought.planned)
-        install(self.bench, self.cluster, bought.nodes)
+        join(self.bench, self.cluster, bought.nodes)
+        self._nominate(bought)
+        self.bench.make_ready(bought.nodes)
+        self.bench.let_it_see()
         pods = [pod_key(pod) for pod in self.cluster.pending]
         if self.held:
             _complete(self.bench, self.cluster)
@@ -78,29 +82,40 @@ class _Playing:
             self.bench.release(pods)
             self.held = False
         bindings = settle(self.bench, frozenset(pods), bought.planned.keys())
-        return Round(self.cluster.twins, plan, bought, bindings, self.cluster.cordoned)
+        return Round(self.cluster, plan, bought, bindings)
 
     def offer(self, last: Round) -> Mapping[PodKey, str]:
         """Nodes that could be bought for those left: who takes one should have got one."""
-        limited = {each.pod for each in last.plan.unschedulable if each.reason == LIMITS}
-        left = self.cluster.twins.keys() - last.bought.planned.keys() - last.bindings.nodes.keys() - limited
+        left = self.cluster.twins.keys() - last.bought.planned.keys() - last.bindings.nodes.keys() - last.limited
         snapshot = self._read()
         of_templates = {pod.labels.get("app"): pod for pod in snapshot.pods if pod.key in left}
         nodes = tuple(candidates(self.cluster, (each.pool for each in snapshot.pools), of_templates.values()))
         if not nodes:
             return {}
-        install(self.bench, self.cluster, nodes)
+        join(self.bench, self.cluster, nodes)
+        self.bench.make_ready(nodes)
         found = settle(self.bench, left, ())
         return {pod: _shown(nodes, name) for pod, name in found.nodes.items()}
 
-    def _read(self) -> Snapshot:
-        """As production does; only the catalogue is ours."""
+    def _nominate(self, bought: Bought) -> None:
+        """Whom production would tell of its node."""
+        state = self._state()
+        told = nominations(bought.claims, state.nodes, state.pods, state.namespaces or {}, NOW)
+        self.bench.nominate({each.pod: each.node for each in told})
+
+    def _state(self) -> ClusterState:
+        """As production reads it; pods that are held back wait like others, whatever they were told."""
         state = self.bench.cluster.read()
         if state.warnings:
             raise AssertionError(f"seed {self.cluster.seed}: {state.warnings}")
         pods = tuple(replace(pod, gated=False, nominated_node_name="") for pod in state.pods)
+        return replace(state, pods=pods)
+
+    def _read(self) -> Snapshot:
+        """Only the catalogue is ours."""
+        state = self._state()
         options = tuple(PoolOptions(pool, self.cluster.types, self._remaining(pool)) for pool in state.pools)
-        return snapshot_of(self.bench.connected, replace(state, pods=pods), (), options, NOW)
+        return snapshot_of(self.bench.connected, state, (), options, NOW)
 
     def _count(self, bought: Bought) -> None:
         self.nodes += len(bought.nodes)

@@ -49,13 +49,22 @@ def node(
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {**of.labels, **labels, "kubernetes.io/hostname": name}},
-        "spec": {"taints": list(taints), **({"unschedulable": True} if unschedulable else {})},
+        "spec": {
+            "providerID": f"aws:///z/{instance_id(name)}",
+            "taints": list(taints),
+            **({"unschedulable": True} if unschedulable else {}),
+        },
         "status": {
             "capacity": amounts(of.capacity),
             "allocatable": amounts(of.allocatable),
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
         },
     }
+
+
+def instance_id(name: str) -> str:
+    """Of a node's instance."""
+    return f"i-{name}"
 
 
 def csi_node(name: str, of: InstanceType) -> Object:

@@ -15,12 +15,10 @@ from tests.kube_scheduler.settling import Bindings
 class Round:
     """One plan, carried out, and every pod of the cluster after that."""
 
-    twins: Mapping[PodKey, str]
+    cluster: GeneratedCluster
     plan: Plan
     bought: Bought
     bindings: Bindings
-    cordoned: frozenset[str]
-    """Names of nodes."""
 
     @property
     def kept(self) -> tuple[PodKey, ...]:
@@ -47,33 +45,36 @@ class Round:
         """
         if self.elsewhere or self.stranded:
             return ()
-        called = (each.pod for each in self.plan.unschedulable if each.reason != LIMITS)
+        called = [each.pod for each in self.plan.unschedulable if each.pod not in self.limited]
         found = self._some(self._placed() - self._planned(), (pod for pod in called if pod in self.bindings.nodes))
-        return tuple(pod for pod in found if self.bindings.nodes[pod] not in self.cordoned)
+        return tuple(pod for pod in found if self.bindings.nodes[pod] not in self.cluster.cordoned)
+
+    @property
+    def limited(self) -> frozenset[PodKey]:
+        """Left because a pool's limits end: a larger node than planned may have room for them all the same."""
+        if not any("limits" in pool["spec"] for pool in self.cluster.pools):
+            return frozenset()
+        return frozenset(each.pod for each in self.plan.unschedulable if each.reason == "LimitReached")
 
     @property
     def settled(self) -> bool:
         """Whether planning again would tell nothing new."""
-        return not (self.stranded or self.elsewhere) or self.bindings.nodes.keys() >= self.twins.keys()
+        return not (self.stranded or self.elsewhere) or self.bindings.nodes.keys() >= self.cluster.twins.keys()
 
     def _planned(self) -> Counter[str]:
-        return Counter(self.twins[pod] for pod in self.bought.planned)
+        return Counter(self.cluster.twins[pod] for pod in self.bought.planned)
 
     def _placed(self) -> Counter[str]:
         pods = self.bought.planned.keys() | {each.pod for each in self.plan.unschedulable}
-        return Counter(self.twins[pod] for pod in pods if pod in self.bindings.nodes)
+        return Counter(self.cluster.twins[pod] for pod in pods if pod in self.bindings.nodes)
 
     def _some(self, counts: Counter[str], pods: Iterable[PodKey]) -> Iterator[PodKey]:
         """As many of each kind."""
         left = counts.copy()
         for pod in pods:
-            if left[self.twins[pod]] > 0:
-                left[self.twins[pod]] -= 1
+            if left[self.cluster.twins[pod]] > 0:
+                left[self.cluster.twins[pod]] -= 1
                 yield pod
-
-
-#: The reason of pods that a pool's limits leave: a larger node than planned may have room for them all the same.
-LIMITS = "LimitReached"
 
 
 @dataclass(frozen=True, slots=True)

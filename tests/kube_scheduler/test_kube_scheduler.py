@@ -38,4 +38,4 @@ def test_few_pods_find_their_node_taken_by_one_that_went_where_it_liked(play: Pl
     first = [play(seed).first for seed in SEEDS]
     planned = sum(len(each.bought.planned) for each in first)
     assert sum(len(each.stranded) for each in first) <= planned * 0.03
-    assert planned > 0.6 * sum(len(each.twins) for each in first)
+    assert planned > 0.6 * sum(len(each.cluster.pending) for each in first)
