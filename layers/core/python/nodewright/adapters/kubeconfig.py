@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import yaml
 from kubernetes import config
 from kubernetes.client.configuration import Configuration
 
@@ -14,7 +15,7 @@ def read_kubeconfig(path: Path) -> Configuration:
     configuration = Configuration(retries=False)
     try:
         config.load_kube_config(str(path), client_configuration=configuration)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError) as error:
+    except (config.ConfigException, yaml.YAMLError, OSError) as error:
         raise RefusedError(f"kubeconfig {path}: {error}") from error
     return configuration
 
