@@ -11,6 +11,8 @@ from infra.nodes import profile_path
 
 #: What cluster state takes. A transaction is authorised as its parts.
 _STATE = ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
+#: What taking claims to their end takes: one at a time.
+_ENDING = ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")
 #: What marking claims and offerings takes; nothing is ever removed.
 _MARKING = ("GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem")
 #: What storing a catalogue takes: a head, its chunks, and the old chunks to clear away.
@@ -77,7 +79,7 @@ def interrupt(estate: Estate) -> list[iam.PolicyStatement]:
 def retire(estate: Estate) -> list[iam.PolicyStatement]:
     """Takes one step of a node's way out, and sends itself on; ends ours alone."""
     return [
-        may.items(estate.table, _STATE),
+        may.items(estate.table, _ENDING),
         may.send(estate.retire_queue, estate.disrupt_queue),
         may.look_up("Instances"),
         may.terminate_instances(estate.stack_id),

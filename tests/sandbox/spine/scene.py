@@ -3,9 +3,10 @@
 import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from nodewright.adapters.clock import SystemClock
@@ -25,8 +26,11 @@ T = TypeVar("T")
 DUTIES: tuple[Duty, ...] = ("provision", "reconcile")
 VERBS = ("notify", "tick", "provision", "reconcile", "refresh", "interrupt", "disrupt", "retire")
 
-#: The machine may be busy, and what it is too busy for the minute's sweep makes up; who waits is told at once.
+#: Where the machine isn't busy. What it is too busy for the minute's sweep makes up; who waits is told at once.
 PATIENCE_SECONDS = 90.0
+#: Where it is: so many sweeps that found nothing to do about it, however long they take, and no longer than this.
+SWEEPS = 3
+BUSY_SECONDS = 420.0
 
 
 @dataclass
@@ -59,11 +63,25 @@ class Scene:
 
     def eventually(self, probe: Callable[[], T | None], what: str, seconds: float = PATIENCE_SECONDS) -> T:
         """Its first true answer; a failure shows what the functions had to say."""
-        try:
+        with suppress(TimeoutError):
             return wait_until(probe, what, seconds, pause=0.1)
+        last = self._sweeps() + SWEEPS
+        try:
+            return wait_until(partial(self._unless_swept, probe, last, what), what, BUSY_SECONDS, pause=1.0)
         except TimeoutError as error:
             told = "\n".join(str(record) for record in self.problems())
             raise AssertionError(f"{error}; problems logged:\n{told}") from None
+
+    def _unless_swept(self, probe: Callable[[], T | None], last: int, what: str) -> T | None:
+        found = probe()
+        if not found and self._sweeps() >= last:
+            raise TimeoutError(f"{what} in vain, though reconcile looked {SWEEPS} times more")
+        return found
+
+    def _sweeps(self) -> int:
+        """How often a minute went by and reconcile looked, since the test began; webhooks make it look more often."""
+        looks = sum("'reconciled'" in report for report in self.reports("reconcile"))
+        return min(looks, self.ended("tick"))
 
     def pods(self, app: str = "") -> list[Manifest]:
         return self.kubernetes.objects("v1", "Pod", "default", labels=f"app={app}" if app else "")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import sandbox
+from tests.sandbox.spine.leaving import swept
 from tests.sandbox.spine.manifests import Manifest
 from tests.sandbox.spine.scene import Scene
 
@@ -36,12 +37,6 @@ def test_scaled_to_zero_every_node_goes_and_every_instance_ends(seeded: Scene) -
 
     assert seeded.claims() == ()
     assert seeded.problems() == []
-
-
-def swept(scene: Scene) -> bool:
-    """The minute's sweep, which comes sooner here."""
-    scene.fire("Tick")
-    return True
 
 
 def alive(scene: Scene) -> list[Manifest]:

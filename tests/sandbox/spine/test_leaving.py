@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from email.utils import format_datetime
 from pathlib import Path
 from threading import Event, Thread
 
@@ -14,12 +13,13 @@ import pytest
 
 import sandbox
 from nodewright.application.errors import ConflictError
-from nodewright.domain.claims import ClaimState, NodeClaim
+from nodewright.domain.claims import NodeClaim
 from nodewright.domain.retirement import Retirement
 from sandbox.aws.protocol import AwsError, Call
 from sandbox.lambdas.outcome import Json
 from sandbox.lambdas.sqs_event import sqs_event
 from sandbox.world.world import CLUSTER
+from tests.sandbox.spine.leaving import DRAIN_SECONDS, is_alive, settled, tell_of_maintenance, tell_of_spot_interruption
 from tests.sandbox.spine.manifests import AMD64, ON_DEMAND, Manifest, deployment, family, node_class, node_pool
 from tests.sandbox.spine.scene import Scene, now
 
@@ -27,9 +27,6 @@ pytestmark = pytest.mark.sandbox
 
 SEEDS = Path(sandbox.__file__).parent / "seeds"
 M7I = (family("m7i"), AMD64, ON_DEMAND)
-
-#: A budget that gives one pod leave at a time makes a drain of four take as many turns, with pauses.
-DRAIN_SECONDS = 180.0
 
 
 def test_both_seeds_share_a_cluster_and_their_nodes_leave_under_the_budget(scene: Scene) -> None:
@@ -113,47 +110,10 @@ def seed_two() -> list[str]:
 _SEED_TWO = ("general-awsnodetemplate", "general-provisioner", "my-svc")
 
 
-def settled(scene: Scene) -> tuple[NodeClaim, ...]:
-    """Wait until every claim is initialized and none leaves; those."""
-
-    def all_there() -> tuple[NodeClaim, ...]:
-        claims = scene.claims()
-        done = all(claim.state is ClaimState.INITIALIZED and claim.retirement is None for claim in claims)
-        return claims if done else ()
-
-    return scene.eventually(all_there, "claims to be settled", DRAIN_SECONDS)
-
-
 def node_of(scene: Scene, claims: tuple[NodeClaim, ...], app: str) -> NodeClaim:
     """The claim of a node on which such a pod runs."""
     name = scene.pods(app)[0]["spec"]["nodeName"]
     return next(claim for claim in claims if claim.node_name == name)
-
-
-def is_alive(scene: Scene, claim: NodeClaim) -> bool:
-    """Whether anything is left of it: record, instance or node."""
-    states = {each["InstanceId"]: each["State"]["Name"] for each in scene.instances()}
-    recorded = any(each.id == claim.id for each in scene.claims())
-    return recorded or states[claim.instance_id] != "terminated" or claim.node_name in scene.nodes()
-
-
-def tell_of_spot_interruption(scene: Scene, claim: NodeClaim) -> None:
-    detail = {"instance-id": claim.instance_id, "instance-action": "terminate"}
-    arn = f"arn:aws:ec2:{claim.zone}:instance/{claim.instance_id}"
-    scene.world.aws.events.put("aws.ec2", "EC2 Spot Instance Interruption Warning", detail, [arn])
-
-
-def tell_of_maintenance(scene: Scene, claim: NodeClaim) -> None:
-    """Within the day that a pool's nodes are given to leave, so the node leaves from now on."""
-    detail = {
-        "service": "EC2",
-        "eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
-        "eventTypeCategory": "scheduledChange",
-        "statusCode": "upcoming",
-        "startTime": format_datetime(now() + timedelta(hours=2), usegmt=True),
-        "affectedEntities": [{"entityValue": claim.instance_id, "status": "PENDING"}],
-    }
-    scene.world.aws.events.put("aws.health", "AWS Health Event", detail, [claim.instance_id])
 
 
 @dataclass
