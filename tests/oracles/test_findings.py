@@ -80,6 +80,26 @@ WORLDS: dict[str, Snapshot] = {
             )
         ],
     ),
+    "a third zone sells what one of the others sells": snapshot(
+        pods(
+            5,
+            labels=LABELS,
+            spreads=(spread(ZONE, max_skew=2, min_domains=3), spread(CAPACITY_TYPE, max_skew=2)),
+            anti_affinity=(term(HOST),),
+        ),
+        pools=[
+            options(
+                types=[
+                    instance_type(
+                        "y.m",
+                        cpu="3920m",
+                        offerings=[offering("a", "spot", 0.69), offering("b", price=2.3), offering("b", "spot", 0.92)],
+                    ),
+                    instance_type("arm.m", cpu="3920m", arch="arm64", offerings=[offering("c", "spot", 0.85)]),
+                ]
+            )
+        ],
+    ),
     "a DaemonSet is the company it seeks": replace(
         snapshot([pod(labels=LABELS, affinity=(term(CAPACITY_TYPE, NOT_WEB),))]), daemon_sets=(AGENT,)
     ),

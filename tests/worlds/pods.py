@@ -17,7 +17,7 @@ APPS = ("web", "db", "cache", "batch")
 NAMESPACES = {"default": {"env": "prod"}, "other": {"env": "prod"}, "lab": {"env": "test"}}
 ZONE, HOST, RACK, TEAM = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "rack", "team"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
-_KEYS = (*[ZONE] * 6, *[HOST] * 4, CAPACITY_TYPE, RACK, TEAM)
+_KEYS = (*[ZONE] * 9, *[HOST] * 6, *[CAPACITY_TYPE] * 2, RACK, TEAM)
 
 _KINDS = (("affinity",), ("anti_affinity",), ("affinity", "anti_affinity"), ("affinity", "affinity"))
 Twist = Callable[[Pod], Pod]
@@ -57,7 +57,8 @@ NODE_TWISTS: dict[str, Twist] = {
     "important": lambda of: replace(of, priority=10),
     "problem": lambda of: replace(of, problems=("spec.resourceClaims: not honoured; remove them",)),
 }
-EASY = [name for name in NODE_TWISTS if name not in {"fpga", "problem", "gpu"}] * 3
+EASY = ("amd", "not-blue", "not-a", "tolerant", "important", "big-or-in-b")
+PICKY = (*EASY * 5, *NODE_TWISTS)
 SHARING_TWISTS: dict[str, Twist] = {
     "port": _with_port(HostPort(8080)),
     "udp": _with_port(HostPort(8080, "UDP")),
@@ -73,10 +74,10 @@ SHARING_TWISTS: dict[str, Twist] = {
 
 @st.composite
 def apps(draw: st.DrawFn, *, ruled: bool) -> tuple[Pod, ...]:
-    """One pod of each app, which its replicas are like."""
+    """One pod of each app, which its replicas are like; the first may go to most nodes."""
     names = draw(st.lists(st.sampled_from(APPS), min_size=1, max_size=3, unique=True))
     home = draw(st.sampled_from(["default", "lab"]))
-    return tuple(draw(_app(name, home, names, ruled=ruled)) for name in names)
+    return tuple(draw(_app(name, home, names, ruled=ruled, picky=name != names[0])) for name in names)
 
 
 @st.composite
@@ -87,16 +88,15 @@ def replicas(draw: st.DrawFn, app: Pod) -> tuple[Pod, ...]:
 
 
 @st.composite
-def _app(draw: st.DrawFn, name: str, home: str, names: list[str], *, ruled: bool) -> Pod:
+def _app(draw: st.DrawFn, name: str, home: str, names: list[str], *, ruled: bool, picky: bool) -> Pod:
     cpu = draw(st.sampled_from(["100m", "500m", "500m", "1", "1800m", "2500m"]))
     made = replace(
         pod(name, cpu=cpu, memory=draw(st.sampled_from(["128Mi", "1Gi"]))),
         key=PodKey(draw(st.sampled_from([*[home] * 5, "other"])), name),
         labels={"app": name, "tier": draw(st.sampled_from(["front", "back"]))},
     )
-    twists = [*[""] * len(NODE_TWISTS), *NODE_TWISTS, *EASY]
-    for twist in draw(st.lists(st.sampled_from(twists), max_size=2, unique_by=lambda each: each or object())):
-        made = NODE_TWISTS[twist](made) if twist else made
+    for twist in draw(st.lists(st.sampled_from(PICKY if picky else EASY), max_size=2)):
+        made = NODE_TWISTS[twist](made)
     if not ruled:
         return made
     for twist in draw(st.lists(st.sampled_from(list(SHARING_TWISTS)), max_size=1)):
@@ -109,8 +109,11 @@ def _with_rules(draw: st.DrawFn, of: Pod, names: list[str]) -> Pod:
     spreads = draw(st.lists(_spreads(of, names), max_size=2, unique_by=lambda each: (each.topology_key, each.hard)))
     kinds = draw(st.sampled_from([(), (), *_KINDS]))
     made = replace(of, spreads=tuple(spreads))
+    own = PodSelector(Requirements.from_labels({"app": of.key.name}), frozenset({of.key.namespace}))
     for kind in kinds:
-        term = PodAffinityTerm(draw(st.sampled_from(_KEYS)), draw(_selectors(of, names)))
+        term = PodAffinityTerm(
+            draw(st.sampled_from(_KEYS)), draw(st.one_of(*[st.just(own)] * 2, _selectors(of, names)))
+        )
         made = (
             replace(made, affinity=(*made.affinity, term))
             if kind == "affinity"
@@ -126,7 +129,7 @@ def _spreads(draw: st.DrawFn, of: Pod, names: list[str]) -> TopologySpread:
         topology_key=draw(st.sampled_from(_KEYS)),
         selector=PodSelector(labels, frozenset({of.key.namespace})),
         max_skew=draw(st.sampled_from([1, 1, 2, 3])),
-        min_domains=draw(st.sampled_from([1, 1, 1, 2, 3])),
+        min_domains=draw(st.sampled_from([1, 1, 1, 1, 2, 2, 3])),
         hard=draw(st.sampled_from([True, True, True, False])),
         honors_affinity=draw(st.sampled_from([True, True, False])),
         honors_taints=draw(st.sampled_from([False, False, True])),

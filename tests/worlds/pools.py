@@ -49,7 +49,7 @@ TWISTS: dict[str, Callable[[NodePool], NodePool]] = {
 }
 GENTLE = ("in-ab", "softly-tainted", "starting", "heavy", "open-team", "open-rack", "team-blue", "rack-r1")
 _LIMITS = (
-    *[None] * 8,
+    *[None] * 20,
     Limits({"cpu": 4_000}),
     Limits({"cpu": 8_000}),
     Limits({"cpu": 12_000, "memory": 16 * 1024**3}),
