@@ -16,7 +16,6 @@ from tests.kube_scheduler.containers import container
 from tests.kube_scheduler.generated import NAMESPACES, shared
 from tests.kube_scheduler.storage import awaits_volume, provisioned
 
-NOT_READY: Final = "node.kubernetes.io/not-ready"
 GATE: Final = "nodewright.dev/held"
 _TOKEN: Final = "planner"
 _AT_ONCE: Final[Object] = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}

@@ -16,7 +16,7 @@ _SIZES: Final = ((50, 64), (100, 128), (250, 256), (250, 1024), (500, 512), (500
 def request(chance: random.Random, draft: Draft) -> None:
     """One container, and some of: init container, sidecar, overhead, resources of the pod as a whole."""
     cpu, memory = chance.choice(_SIZES)
-    draft.spec["containers"] = [_container("main", cpu, memory)]
+    draft.spec["containers"] = [container(cpu, memory)]
     draft.cpu, draft.memory = cpu, memory
     if chance.random() < 0.2:
         _add_init(draft, "prepare", cpu * 2, memory // 2)
@@ -42,16 +42,12 @@ def runtime_class() -> Object:
     }
 
 
-def container(cpu: int, memory: int) -> Object:
-    """A plain one; millicores and MiB."""
-    return _container("main", cpu, memory)
+def container(cpu: int, memory: int, name: str = "main") -> Object:
+    """Millicores and MiB."""
+    requests = {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}
+    return {"name": name, "image": _IMAGE, "resources": {"requests": requests}}
 
 
 def _add_init(draft: Draft, name: str, cpu: int, memory: int, **more: str) -> None:
-    draft.rule("initContainers").append({**_container(name, cpu, memory), **more})
+    draft.rule("initContainers").append({**container(cpu, memory, name), **more})
     draft.cpu, draft.memory = draft.cpu + cpu, draft.memory + memory
-
-
-def _container(name: str, cpu: int, memory: int) -> Object:
-    requests = {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}
-    return {"name": name, "image": _IMAGE, "resources": {"requests": requests}}

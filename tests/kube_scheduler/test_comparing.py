@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,12 +15,14 @@ from tests.kube_scheduler.bench import Bench
 from tests.kube_scheduler.comparing import MOST_ROUNDS, compare
 from tests.kube_scheduler.containers import container
 from tests.kube_scheduler.drafts import Draft, Identity
-from tests.kube_scheduler.generated import GeneratedCluster
+from tests.kube_scheduler.generated import GeneratedCluster, generate
 from tests.kube_scheduler.node_rules import TIER
 from tests.kube_scheduler.pod_rules import one_per_host
 from tests.kube_scheduler.pools import gold, zone_labels
 from tests.kube_scheduler.residents import Existing
+from tests.kube_scheduler.scenario_files import scenario_file
 from tests.kube_scheduler.storage import with_volumes
+from tests.scenarios.scenario import read_scenario
 
 pytestmark = pytest.mark.sandbox
 
@@ -100,3 +103,14 @@ def test_a_volume_comes_where_its_pod_goes(kube_scheduler: Bench) -> None:
 def test_nothing_is_left_for_the_next_cluster(kube_scheduler: Bench) -> None:
     compare(kube_scheduler, cluster(web(claims="zonal")), lambda _: Plan())
     assert kube_scheduler.left() == []
+
+
+def test_a_cluster_is_planned_from_its_scenario_file_as_it_was_from_the_api_server(
+    kube_scheduler: Bench, tmp_path: Path
+) -> None:
+    outcome = compare(kube_scheduler, generate(13))
+    file = tmp_path / "seed.yaml"
+    file.write_text(scenario_file(outcome))
+    plan = read_scenario(file).plan().plan
+    assert plan.cost == outcome.first.plan.cost > 0
+    assert plan.nominations == outcome.first.plan.nominations
