@@ -11,6 +11,7 @@ import numpy as np
 
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.crossing import crossed
 from nodewright.domain.scheduling.entangled import Kind, min_key
 from nodewright.domain.scheduling.homes import Member, homes
 from nodewright.domain.scheduling.opened import Need, Step
@@ -28,9 +29,11 @@ def place(scene: Scene, meter: Meter) -> None:
     for loose in (False, True):
         while placing.round(loose=loose):
             pass
+    placing.cross()
     # What other rules keep these pods from is no domain either, as long as nobody opens it.
     while placing.round(loose=True, reaching=False):
         pass
+    placing.cross()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,22 @@ class _Placing:
                 self._take(number, spot)
                 placed = True
         return placed
+
+    def cross(self) -> None:
+        """Pods left that are under several spreads at once."""
+        scene = self._scene
+        for number in self._order:
+            while scene.waiting[number] and self._meter.spend(0):
+                found = crossed(scene, number)
+                if found is None:
+                    break
+                rules, fine = found
+                ruling = scene.tallies.ruling([role for role in scene.roles[number] if role.rule not in rules])
+                ruling = replace(ruling, localities=ruling.localities & fine)
+                spot = self._judge(number, ruling, None, loose=True) if ruling.localities.any() else None
+                if spot is None:
+                    break
+                self._take(number, spot)
 
     def _turn(self, number: int) -> tuple[object, ...]:
         scene = self._scene

@@ -3,66 +3,82 @@
 For one spread an argument is enough (waiting_order.py); with two, pods may wait for each other crosswise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
-State = tuple[int, ...]
-"""How many of each cell's pods have come."""
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Bools, Ints
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SpreadView:
-    """One spread, as pods that all have it see it."""
+    """One spread, as pods that all have it see it. A cell is where pods of equal domains are meant to go."""
 
-    domain_of: tuple[str, ...]
+    domain_of: tuple[int, ...]
     """Of each cell."""
     counts_itself: bool
-    most: Mapping[str, int]
+    most: Ints
     """Other pods that may be counted in each domain by then."""
-    least: Mapping[str, int]
-    """Other pods that surely are; every domain is named."""
+    least: Ints
+    """Other pods that surely are."""
     max_skew: int
     enough_domains: bool
 
-    def admits(self, cell: int, state: State, *, luckily: bool = False) -> bool:
-        """Whether one more of a cell may come, whoever else is there; or if those that are there suit it best."""
+    def admits(self, cell: int, come: Ints, *, luckily: bool = False) -> Bools:
+        """In which states one more of a cell may come, whoever else is there; or if that suits it best.
+
+        `come`: cells × states, how many of each cell have come.
+        """
         here, there = (self.least, self.most) if luckily else (self.most, self.least)
         home = self.domain_of[cell]
-        mine = dict.fromkeys(self.least, 0)
-        for number, domain in zip(state, self.domain_of, strict=True):
-            mine[domain] += number
-        others = [there.get(domain, 0) + mine[domain] for domain in self.least if domain != home]
-        lowest = min(others, default=_NONE) if self.enough_domains else 0
-        count = here.get(home, 0) + mine[home] + self.counts_itself
-        return self.counts_itself <= self.max_skew and count - lowest <= self.max_skew
+        count = here[home] + self._of_domain(home, come) + int(self.counts_itself)
+        others = [there[each] + self._of_domain(each, come) for each in range(len(there)) if each != home]
+        lowest = np.minimum.reduce(others) if others and self.enough_domains else 0
+        if self.enough_domains and not others:
+            lowest = count - int(self.counts_itself)
+        fine: Bools = (count - lowest <= self.max_skew) & (int(self.counts_itself) <= self.max_skew)
+        return fine
+
+    def _of_domain(self, domain: int, come: Ints) -> Ints:
+        mine = [number for number, each in enumerate(self.domain_of) if each == domain]
+        total: Ints = come[mine].sum(axis=0)
+        return total
 
 
 def never_stuck(cells: Sequence[int], spreads: Sequence[SpreadView]) -> bool:
     """Whether all of these pods come, in whatever order; False where there are too many orders to know.
 
-    `cells`: how many are meant for the same domain of each spread.
+    `cells`: how many pods are meant for each.
     """
-    orders = 1
-    for number in cells:
-        orders *= number + 1
-    if orders > _MOST:
+    shape = tuple(number + 1 for number in cells)
+    if prod(shape) > _MOST:
         return False
-    whole = tuple(cells)
-    known = {(0,) * len(cells)}
-    front = list(known)
-    while front:
-        state = front.pop()
-        left = [cell for cell in range(len(cells)) if state[cell] < whole[cell]]
-        if left and not any(all(spread.admits(cell, state) for spread in spreads) for cell in left):
-            return False
-        for cell in left:
-            following = (*state[:cell], state[cell] + 1, *state[cell + 1 :])
-            if following not in known and all(spread.admits(cell, state, luckily=True) for spread in spreads):
-                known.add(following)
-                front.append(following)
-    return True
+    come = np.indices(shape).reshape(len(shape), -1)
+    left = [come[cell] < number for cell, number in enumerate(cells)]
+    moves = [mask & _all(spreads, cell, come) for cell, mask in enumerate(left)]
+    lucky = [mask & _all(spreads, cell, come, luckily=True) for cell, mask in enumerate(left)]
+    stuck = np.logical_or.reduce(left) & ~np.logical_or.reduce(moves)
+    return not bool((_reached(shape, lucky) & stuck).any())
 
 
-_MOST: Final = 5_000
-_NONE: Final = 2**40
+_MOST: Final = 100_000
+
+
+def _all(spreads: Sequence[SpreadView], cell: int, come: Ints, *, luckily: bool = False) -> Bools:
+    found: Bools = np.logical_and.reduce([spread.admits(cell, come, luckily=luckily) for spread in spreads])
+    return found
+
+
+def _reached(shape: Sequence[int], moves: Sequence[Bools]) -> Bools:
+    """States that some order leads to."""
+    reached = np.zeros(prod(shape), dtype=np.bool_)
+    reached[0] = True
+    steps = [prod(shape[cell + 1 :]) for cell in range(len(shape))]
+    for _ in range(sum(shape) - len(shape)):
+        for move, step in zip(moves, steps, strict=True):
+            onward = np.flatnonzero(reached & move) + step
+            reached[onward] = True
+    return reached

@@ -44,21 +44,11 @@ class Joint:
     nodeTaintsPolicy Ignore): the plan has to be made anew, knowing of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecondLook:
-    """What a plan that is made again knows from the first."""
-
-    expected: tuple[Room, ...] = ()
-    """Nodes in domains that would surprise some spread."""
-    trusted: frozenset[int] = frozenset()
-    """Kinds that are taken to come to their places although it isn't proven before all have one."""
-
-
 class JointPlan:
     """The steps of it, in order."""
 
     def __init__(
-        self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter, second: SecondLook = SecondLook()
+        self, snapshot: Snapshot, tangle: Tangle, waiting: Waiting, meter: Meter, expected: Sequence[Room] = ()
     ) -> None:
         self._snapshot = snapshot
         self._waiting = waiting
@@ -74,9 +64,7 @@ class JointPlan:
         entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
         self._entangled = entangled
         places = tiers(self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, _choices(tangle, self._pools))
-        self.scene = Scene(
-            tangle, rooms, (*snapshot.bystanders, *second.expected), places, snapshot.daemon_sets, second.trusted
-        )
+        self.scene = Scene(tangle, rooms, (*snapshot.bystanders, *expected), places, snapshot.daemon_sets)
 
     def run(self) -> "Joint":
         """All of it; pods without rules that got no place still wait."""

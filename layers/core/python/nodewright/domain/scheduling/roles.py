@@ -20,11 +20,11 @@ class Role:
     """It may rely on them to come."""
 
 
-def roles(kind: Kind, ranks: Sequence[int], *, trusted: bool = False) -> tuple[Role, ...]:
-    """To every rule that they have or that counts them; `trusted`: they are counted on whatever the ranks."""
+def roles(kind: Kind, ranks: Sequence[int]) -> tuple[Role, ...]:
+    """To every rule that they have or that counts them."""
     owns, selected = frozenset(kind.owns), frozenset(kind.selected)
     return tuple(
-        Role(index, index in owns, index in selected, trusted or counted_on(index, kind, ranks))
+        Role(index, index in owns, index in selected, counted_on(index, kind, ranks))
         for index in sorted(owns | selected)
     )
 

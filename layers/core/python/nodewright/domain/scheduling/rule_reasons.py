@@ -84,7 +84,7 @@ def _left(scene: Scene, role: Role, rule: Rule, near: Bools) -> str:
 
 
 def _spread(scene: Scene, rule: SpreadRule, role: Role) -> Iterator[Reason]:
-    tally = scene.tallies.spread(role.rule)
+    tally = scene.tallies.spreads_by_rule.get(role.rule)
     if tally is None:
         return
     names = scene.localities.names(rule.key)

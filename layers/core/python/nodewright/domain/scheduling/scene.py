@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -35,7 +34,6 @@ class Scene:
         bystanders: Iterable[Room],
         tiers: Sequence[Tier],
         daemon_sets: Sequence[DaemonSet],
-        trusted: AbstractSet[int] = frozenset(),
     ) -> None:
         self.tangle = tangle
         self.daemon_sets = daemon_sets
@@ -49,7 +47,9 @@ class Scene:
         self.tallies = Tallies(tangle.rules, self.localities)
         self.ports = Ports()
         self.ranks = ranks(tangle.rules, tangle.kinds)
-        self.roles = [roles(kind, self.ranks, trusted=number in trusted) for number, kind in enumerate(tangle.kinds)]
+        self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
+        self.placed: list[Counter[int]] = [Counter() for _ in tangle.kinds]
+        """Pods of each kind by locality."""
         self.wanted = [self.demands.of(kind) for kind in tangle.kinds]
         self.waiting = [list(kind.pods) for kind in tangle.kinds]
         self._offers = [Offers(tier, tangle, daemon_sets) for tier in tiers]
@@ -133,7 +133,7 @@ class Scene:
             buyable[opened.locality[mask & opened.place.on_sale]] = True
         reach = self._reaches(sold)
         nowhere = np.zeros(len(self.localities), dtype=np.bool_)
-        for rule, spread in self.tallies.spreads:
+        for rule, spread in self.tallies.spreads_by_rule.items():
             spread.reach(reach.get(rule, nowhere) if reaching else nowhere)
         for rule, host_spread in self.tallies.host_spreads.items():
             host_spread.growing = reaching or bool(reach.get(rule, nowhere).any())
@@ -148,15 +148,6 @@ class Scene:
                 mask = self._reach(number, sold)
                 found |= {rule: found[rule] | mask if rule in found else mask for rule in kind.owns}
         return found
-
-    def crossed(self) -> frozenset[int]:
-        """Kinds under several spreads at once some pods of which found no place, and who shares these spreads."""
-        spreads = {rule for rule, _ in self.tallies.spreads}
-        left = [
-            spreads.intersection(kind.owns) for kind, pods in zip(self.tangle.kinds, self.waiting, strict=True) if pods
-        ]
-        shared = {rule for rules in left if len(rules) > 1 for rule in rules}
-        return frozenset(number for number, kind in enumerate(self.tangle.kinds) if shared.intersection(kind.owns))
 
     def is_surprising(self, room: Room) -> bool:
         """Whether a node of this locality is a domain that some spread didn't expect."""
@@ -190,7 +181,7 @@ class Scene:
             if rank(kind, self.ranks):
                 expected.update(dict.fromkeys(kind.selected, len(pods)))
         homes: dict[str, Ints] = {}
-        for rule, spread in self.tallies.spreads:
+        for rule, spread in self.tallies.spreads_by_rule.items():
             if rule in mixed:
                 key = topology_keys(self.tangle.rules[rule])[0]
                 others = homes.setdefault(key, np.zeros(len(spread.counts), dtype=np.int64))
@@ -199,6 +190,7 @@ class Scene:
     def _note(self, kind: int, pod: Pod, site: int, locality: int) -> None:
         self.waiting[kind].remove(pod)
         self.contents[site].append((kind, pod))
+        self.placed[kind][locality] += 1
         self.demands.attach(pod.attachments, site)
         self.ports.take(pod.host_ports, site)
         self.tallies.add(self.roles[kind], locality, site)

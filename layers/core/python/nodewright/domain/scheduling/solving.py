@@ -1,7 +1,6 @@
 """One scheduler, used by everything that asks where pods would go."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
@@ -10,15 +9,14 @@ from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
-from nodewright.domain.scheduling.joint import Joint, JointPlan, SecondLook
+from nodewright.domain.scheduling.joint import Joint, JointPlan
 from nodewright.domain.scheduling.priorities import higher_first
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
 from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.rule_reasons import rule_reason
 from nodewright.domain.scheduling.shapes import Shape, Waiting, group
 from nodewright.domain.scheduling.tiers import Tier
-from nodewright.domain.scheduling.verifying import unkept
-from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.snapshot import Room, Snapshot
 
 
 def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], bool] = never) -> Plan:  # noqa: B008
@@ -64,17 +62,9 @@ def _apart(snapshot: Snapshot, waiting: Waiting, meter: Meter, hopeless: Sequenc
 def _joint(
     snapshot: Snapshot, sorted_out: Tangle, free: Sequence[Shape], meter: Meter, hopeless: Sequence[Unschedulable]
 ) -> Plan:
-    """Made anew where it turns out that more can be known: a first plan shows what it leaves."""
-    look = SecondLook()
-    plan, joint = _once(snapshot, sorted_out, free, meter, hopeless, look)
+    plan, joint = _once(snapshot, sorted_out, free, meter, hopeless, ())
     if joint.surprises:
-        look = SecondLook(joint.surprises)
-        plan, joint = _once(snapshot, sorted_out, free, meter, hopeless, look)
-    crossed = joint.scene.crossed()
-    if crossed:
-        bold, _ = _once(snapshot, sorted_out, free, meter, hopeless, replace(look, trusted=crossed))
-        if len(bold.unschedulable) < len(plan.unschedulable) and not unkept(snapshot, bold):
-            return bold
+        plan, _ = _once(snapshot, sorted_out, free, meter, hopeless, joint.surprises)
     return plan
 
 
@@ -84,10 +74,10 @@ def _once(
     free: Sequence[Shape],
     meter: Meter,
     hopeless: Sequence[Unschedulable],
-    look: SecondLook,
+    expected: Sequence[Room],
 ) -> tuple[Plan, Joint]:
     waiting = Waiting(free)
-    joint = JointPlan(snapshot, sorted_out, waiting, meter, look).run()
+    joint = JointPlan(snapshot, sorted_out, waiting, meter, expected).run()
     left = _left(waiting, joint.tiers, len(snapshot.rooms), cut=meter.stopped)
     held = _held(joint.held, snapshot.set_aside)
     plan = Plan(

@@ -19,34 +19,26 @@ class Tallies:
         self._of = [_tally(rule, localities) for rule in rules]
         self._size = len(localities)
         self._seen: set[int] = set()
+        self.spreads_by_rule = {index: each for index, each in enumerate(self._of) if isinstance(each, SpreadTally)}
+        """Spreads over domains of many nodes."""
         self.host_spreads = {index: each for index, each in enumerate(self._of) if isinstance(each, HostSpread)}
         self._wary: list[SpreadTally] = []
-
-    @property
-    def spreads(self) -> Iterable[tuple[int, "SpreadTally"]]:
-        """Spreads over domains of many nodes, by rule."""
-        return ((index, each) for index, each in enumerate(self._of) if isinstance(each, SpreadTally))
 
     def affinity(self, rule: int) -> Affinity | None:
         """The tally of a rule, if it is an affinity."""
         found = self._of[rule]
         return found if isinstance(found, Affinity) else None
 
-    def spread(self, rule: int) -> "SpreadTally | None":
-        """The tally of a rule, if it is a spread over domains of many nodes."""
-        found = self._of[rule]
-        return found if isinstance(found, SpreadTally) else None
-
     def there(self, locality: int) -> None:
         """There is a node of it."""
         if locality not in self._seen:
             self._seen.add(locality)
-            for _, spread in self.spreads:
+            for spread in self.spreads_by_rule.values():
                 spread.there(locality)
 
     def watch(self, buyable: Bools) -> None:
         """Remember the spreads in whose way a node that is opened for others may be."""
-        self._wary = [spread for _, spread in self.spreads if spread.is_wary(buyable)]
+        self._wary = [spread for spread in self.spreads_by_rule.values() if spread.is_wary(buyable)]
 
     @property
     def is_wary(self) -> bool:
@@ -62,7 +54,7 @@ class Tallies:
         """Localities where such pods had better go, if it matters."""
         mask: Bools | None = None
         for role in roles:
-            spread = self.spread(role.rule)
+            spread = self.spreads_by_rule.get(role.rule)
             better = None if spread is None else spread.steers(role)
             if better is not None:
                 mask = better if mask is None else mask & better
@@ -109,7 +101,7 @@ class Tallies:
         """How many pods the spreads among these count in each locality; the fewer the better."""
         total = np.zeros(self._size, dtype=np.int64)
         for role in roles:
-            spread = self.spread(role.rule)
+            spread = self.spreads_by_rule.get(role.rule)
             if spread is not None:
                 total += spread.of_localities()
         return total
@@ -128,12 +120,13 @@ class SpreadTally:
     """One spread over domains of many nodes (waiting_order.py says why it is kept like this)."""
 
     def __init__(self, rule: SpreadRule, localities: Localities) -> None:
-        self._rule = rule
+        self.rule = rule
         size = max(1, len(localities.names(rule.key)))
         counted = localities.passes(rule.nodes)
         for key in rule.keys.intersection(localities.keys):
             counted = counted & (localities.codes(key) >= 0)
-        self._domain = np.where(counted, localities.codes(rule.key), -1)
+        self.domain = np.where(counted, localities.codes(rule.key), -1)
+        """Of each locality; -1 where it isn't counted."""
         self._count = np.zeros(size, dtype=np.int64)
         self._least = np.zeros(size, dtype=np.int64)
         self._owners = np.zeros(size, dtype=np.int64)
@@ -147,28 +140,33 @@ class SpreadTally:
         return self._count
 
     @property
+    def relied_on(self) -> Ints:
+        """Of those the ones that surely come."""
+        return self._least
+
+    @property
     def domains(self) -> Bools:
         """Those there are or may come to be."""
         return self.existing | self.reachable
 
     def there(self, locality: int) -> None:
         """There is a node of it."""
-        if self._domain[locality] >= 0:
-            self.existing[self._domain[locality]] = True
+        if self.domain[locality] >= 0:
+            self.existing[self.domain[locality]] = True
 
     def reach(self, localities: Bools) -> None:
         """Nodes of these could be bought for its pods."""
         self.reachable[:] = False
-        self.reachable[self._domain[localities & (self._domain >= 0)]] = True
+        self.reachable[self.domain[localities & (self.domain >= 0)]] = True
 
     def is_wary(self, buyable: Bools) -> bool:
         """Whether some node that can be bought would be a domain that its own pods don't bring about."""
-        found = self._domain[buyable & (self._domain >= 0)]
+        found = self.domain[buyable & (self.domain >= 0)]
         return not bool(self.domains[found].all())
 
     def add(self, role: Role, locality: int, site: int) -> None:  # noqa: ARG002
         """One such pod more."""
-        domain = self._domain[locality]
+        domain = self.domain[locality]
         if domain >= 0:
             self._count[domain] += role.selected
             self._least[domain] += role.selected and role.counted_on
@@ -181,27 +179,27 @@ class SpreadTally:
     def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:
         """Where a new node with so many more of the pods it counts may be opened for such a pod."""
         owner, itself = (role.owner, role.selected) if role else (False, False)
-        domain = self._domain[localities]
+        domain = self.domain[localities]
         after = self._count[domain] + more + int(itself) - self._least_elsewhere()[domain]
-        fine: Bools = (more == 0) | (domain < 0) | (after <= self._rule.max_skew)
+        fine: Bools = (more == 0) | (domain < 0) | (after <= self.rule.max_skew)
         return fine if owner else fine | (self._owners[domain] == 0)
 
     def _admitted(self, role: Role) -> Bools:
-        fine = self._count + int(role.selected) - self._least_elsewhere() <= self._rule.max_skew
+        fine = self._count + int(role.selected) - self._least_elsewhere() <= self.rule.max_skew
         if not role.owner:
             fine |= self._owners == 0
-        return np.where(self._domain < 0, not role.owner, fine[self._domain])
+        return np.where(self.domain < 0, not role.owner, fine[self.domain])
 
     def opens(self) -> Bools:
         """Localities in which a node may be opened: a domain that nobody expected has nothing in it."""
         loaded = self._count[self._owners > 0]
-        if (loaded <= self._rule.max_skew).all():
-            return np.ones(len(self._domain), dtype=np.bool_)
-        return (self._domain < 0) | self.domains[self._domain]
+        if (loaded <= self.rule.max_skew).all():
+            return np.ones(len(self.domain), dtype=np.bool_)
+        return (self.domain < 0) | self.domains[self.domain]
 
     def of_localities(self) -> Ints:
         """How many pods count where a locality is."""
-        return np.where(self._domain < 0, 0, self._count[self._domain])
+        return np.where(self.domain < 0, 0, self._count[self.domain])
 
     def begin_at_home(self, others: Ints, needed: int) -> None:
         """Keep its own pods in one domain, and whom else it counts out of there.
@@ -221,17 +219,17 @@ class SpreadTally:
         if self._home is None:
             return None
         home, needed = self._home
-        at_home: Bools = self._domain == home
+        at_home: Bools = self.domain == home
         if role.owner:
             return at_home
-        away = (self._domain >= 0) & ~at_home
-        scarce = away & (self._count[self._domain] < needed)
+        away = (self.domain >= 0) & ~at_home
+        scarce = away & (self._count[self.domain] < needed)
         return np.where(scarce.any(), scarce, away)
 
     def _least_elsewhere(self) -> Ints:
         """For each domain the least count that can be relied on in any other."""
         known = self.domains
-        if int(known.sum()) < self._rule.min_domains:
+        if int(known.sum()) < self.rule.min_domains:
             return np.zeros(len(known), dtype=np.int64)
         least = np.where(known, self._least, _MANY)
         elsewhere = np.full(len(known), least.min())
