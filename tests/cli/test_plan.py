@@ -197,14 +197,15 @@ def test_same_reasons_and_warnings_are_said_once() -> None:
 
 
 @pytest.mark.parametrize(("seed", "nodes"), [("one", 1), ("two", 2)])
-def test_the_seeds_are_planned_whole(seed: str, nodes: int) -> None:
-    document = json.loads(run("-f", SEEDS / seed, "--region", "ap-northeast-2", "-o", "json").stdout)
+def test_the_seeds_are_planned_whole_by_the_prices_of_the_region_whose_zones_they_name(seed: str, nodes: int) -> None:
+    document = json.loads(run("-f", SEEDS / seed, "-o", "json").stdout)
+    assert {zone[:-1] for launch in document["launches"] for zone in launch["zones"]} == {"ap-northeast-2"}
     assert document["unschedulable"] == []
     assert sum(len(launch["nodes"]) for launch in document["launches"]) == nodes
 
 
 def test_manifests_of_another_region_are_told_which_to_choose() -> None:
-    result = run("-f", SEEDS / "one")
+    result = run("-f", SEEDS / "one", "--region", "us-east-1")
     assert result.exit_code == 0
     assert "are none of us-east-1" in result.stdout
     assert "choose another --region" in result.stdout

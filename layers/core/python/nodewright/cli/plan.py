@@ -34,7 +34,11 @@ def plan(
         Path | None, typer.Option("--catalogue", help="Instance types and prices of yours, as JSON or YAML.")
     ] = None,
     region: Annotated[
-        str, typer.Option(help=f"Whose packaged prices count: {' or '.join(regions())}; {DEFAULT_REGION} unless said.")
+        str,
+        typer.Option(
+            help=f"Whose packaged prices count: {' or '.join(regions())}. Unless said, that of the zones which"
+            f" pools and nodes name, else {DEFAULT_REGION}."
+        ),
     ] = "",
     output: Annotated[Output, typer.Option("--output", "-o", help="How it is shown.")] = Output.TABLE,
 ) -> None:
