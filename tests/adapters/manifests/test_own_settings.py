@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import nodewright.domain
-from nodewright.adapters.manifests.own_settings import NOT_HONOURED, SETTINGS
+from nodewright.adapters.manifests.own_settings import SETTINGS
 from nodewright.adapters.manifests.pools import read_pool
 from tests.adapters.manifests.raw import node_pool
 
@@ -19,6 +19,10 @@ OTHERS = {"nodewright.dev/usd-nanos-per-hour", "nodewright.dev/launches-per-hour
         ("nodewright.dev/min-values-policy", "BestEffort"),
         ("nodewright.dev/scheduled-event-lead", "90m"),
         ("nodewright.dev/scheduled-event-lead", "0"),
+        ("nodewright.dev/preference-budget", "0%"),
+        ("nodewright.dev/preference-budget", "2.5%"),
+        ("nodewright.dev/preference-budget", "100%"),
+        ("nodewright.dev/preferences", "ignore"),
     ],
 )
 def test_a_setting_is_kept(setting: str, value: str) -> None:
@@ -35,8 +39,8 @@ def test_a_setting_is_kept(setting: str, value: str) -> None:
         ("nodewright.dev/min-values-policy", "besteffort", "use Strict or BestEffort"),
         ("nodewright.dev/scheduled-event-lead", "1 day", "write it like 24h or 90m"),
         ("nodewright.dev/preference-budget", "10", "write it like 10%"),
-        ("nodewright.dev/preference-budget", "10%", "not honoured in this version; it counts as not set"),
-        ("nodewright.dev/preferences", "ignore", "not honoured in this version; it counts as not set"),
+        ("nodewright.dev/preference-budget", "100.5%", "use 0% to 100%; it counts as not set"),
+        ("nodewright.dev/preferences", "Ignore", "use respect or ignore"),
         ("nodewright.dev/limit-usd-per-hours", "1", "did you mean nodewright.dev/limit-usd-per-hour?"),
         ("nodewright.dev/x", "1", "unknown setting, ignored: there are nodewright.dev/assume-arch"),
     ],
@@ -50,11 +54,10 @@ def test_what_is_no_setting_is_told_and_does_not_count(setting: str, value: str,
     assert reading.pool.settings == {}
 
 
-def test_settings_that_are_looked_at_are_known_and_those_that_nobody_looks_at_say_so() -> None:
+def test_settings_that_are_looked_at_are_known() -> None:
     folder = Path(nodewright.domain.__path__[0])
     named = {
         name for file in folder.rglob("*.py") for name in re.findall(r'"(nodewright\.dev/[a-z-]+)"', file.read_text())
     }
     assert named - OTHERS <= SETTINGS.keys()
     assert len(named - OTHERS) >= 3
-    assert named.isdisjoint(NOT_HONOURED)

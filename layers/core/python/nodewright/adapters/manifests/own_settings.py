@@ -3,11 +3,13 @@
 import difflib
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Final
 
 from nodewright.adapters.manifests.fields import Report
 from nodewright.domain.durations import go_duration
 from nodewright.domain.interruption.lead import SCHEDULED_EVENT_LEAD
+from nodewright.domain.preference_settings import PREFERENCE_BUDGET, PREFERENCES
 
 DOMAIN: Final = "nodewright.dev/"
 PRICE_LIMIT: Final = f"{DOMAIN}limit-usd-per-hour"
@@ -25,7 +27,7 @@ def read_settings(annotations: Mapping[str, str], report: Report) -> dict[str, s
 
 def _problem(key: str, value: str) -> str | None:
     if key in SETTINGS:
-        fault = SETTINGS[key](value) or NOT_HONOURED.get(key)
+        fault = SETTINGS[key](value)
         return f"{fault}; it counts as not set" if fault else None
     near = difflib.get_close_matches(
         key.removeprefix(DOMAIN), sorted(each.removeprefix(DOMAIN) for each in SETTINGS), 1
@@ -43,18 +45,17 @@ def _duration(text: str) -> str | None:
 
 
 def _percentage(text: str) -> str | None:
-    return None if re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text) else f"{text!r} is not a percentage; write it like 10%"
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?%", text, re.ASCII):
+        return f"{text!r} is not a percentage; write it like 10%"
+    return f"{text} is more than everything; use 0% to 100%" if Fraction(text[:-1]) > _WHOLE else None
+
+
+_WHOLE: Final = 100
 
 
 def _elsewhere(_: str) -> None:
     """Who reads it judges it: a limit that can't be read refuses the pool."""
 
-
-#: Settings that are meant to be and that nobody looks at yet.
-NOT_HONOURED: Final[Mapping[str, str]] = {
-    f"{DOMAIN}preference-budget": "not honoured in this version",
-    f"{DOMAIN}preferences": "not honoured in this version",
-}
 
 #: Every setting there is, and what is wrong with a value of it.
 SETTINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
@@ -62,6 +63,6 @@ SETTINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
     SCHEDULED_EVENT_LEAD: _duration,
     f"{DOMAIN}assume-arch": _choice("amd64", "any"),
     f"{DOMAIN}min-values-policy": _choice("Strict", "BestEffort"),
-    f"{DOMAIN}preference-budget": _percentage,
-    f"{DOMAIN}preferences": _choice("respect", "ignore"),
+    PREFERENCE_BUDGET: _percentage,
+    PREFERENCES: _choice("respect", "ignore"),
 }

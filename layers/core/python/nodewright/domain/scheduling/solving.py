@@ -10,6 +10,7 @@ from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.joint import Joint, JointPlan
+from nodewright.domain.scheduling.preferring import preferring
 from nodewright.domain.scheduling.priorities import higher_first
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
 from nodewright.domain.scheduling.retracting import kept
@@ -25,8 +26,12 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     Pure: a function of snapshot and budget, byte for byte, in whatever order the snapshot lists things.
     `expired` is the outer guard; a plan it cuts says `truncated`, and what is in it may be launched.
     """
-    plan = higher_first(snapshot, proposed(snapshot, budget, expired), lambda part: proposed(part, budget, expired))
-    return kept(snapshot, plan)
+
+    def required(asked: Snapshot, within: Budget) -> Plan:
+        plan = higher_first(asked, proposed(asked, within, expired), lambda part: proposed(part, within, expired))
+        return kept(asked, plan)
+
+    return preferring(snapshot, budget, required)
 
 
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:

@@ -1,0 +1,99 @@
+"""Where pods alike could go at all: on nodes that are there, and on what could be bought."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from nodewright.domain.pools import NodePool
+from nodewright.domain.requirements import Requirements
+from nodewright.domain.scheduling.admission import admission
+from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
+from nodewright.domain.scheduling.columns import Columns
+from nodewright.domain.scheduling.offerings import Market
+from nodewright.domain.scheduling.shapes import Shape, Wish
+from nodewright.domain.scheduling.tiers import Tier, tiers
+from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.taints import untolerated
+
+NOT_BOUGHT: Final = float("inf")
+"""The price of what only nodes have that are there."""
+
+
+class Reach:
+    """One pod at a time, as if it were alone: what it takes is a guess, whether it may come is not."""
+
+    def __init__(self, snapshot: Snapshot, shapes: Sequence[Shape], preferred: Sequence[Requirements]) -> None:
+        pools = [options for options in snapshot.pools if not options.pool.terminating]
+        self._rooms = snapshot.rooms
+        self._columns = Columns.of([room.labels for room in snapshot.rooms])
+        self._tiers = tiers(pools, shapes, snapshot.daemon_sets, [Wish((each,), ()) for each in preferred])
+        self._offers = cache(self._judged)
+        self._roomy = cache(self._admitting)
+
+    def prices(self, shape: Shape, key: str) -> Mapping[str, float]:
+        """Values of a label that a pod could come to → its share of the cheapest node there."""
+        found = dict.fromkeys(self._room_values(shape, key), NOT_BOUGHT)
+        for place, mask in self._offers(_alone(shape)):
+            shares = _shares(place, mask, shape)
+            for number, market in enumerate(place.markets):
+                rows = place.rows(number)
+                for value, share in _cheapest(market, key, mask[rows], shares[rows]):
+                    found[value] = min(share, found.get(value, NOT_BOUGHT))
+        return found
+
+    def price(self, shape: Shape) -> float | None:
+        """A pod's share of the cheapest node it could come to; None where there is none."""
+        found = [float(_shares(place, mask, shape)[mask].min()) for place, mask in self._offers(_alone(shape))]
+        return min(found) if found else NOT_BOUGHT if self._roomy(_alone(shape)).any() else None
+
+    def pools(self, shape: Shape) -> Iterator[NodePool]:
+        """That could host it."""
+        for place, mask in self._offers(_alone(shape)):
+            yield from (place.pools[number].pool for number in np.unique(place.purse_of[mask]).tolist())
+
+    def _judged(self, alone: Shape) -> tuple[tuple[Tier, Bools], ...]:
+        several = []
+        for place in self._tiers:
+            judged = admission(place, [alone])
+            mask = judged.masks[judged.mask_of[0]] & place.holds(place.request(alone.requests)) & place.affordable
+            if mask.any():
+                several.append((place, mask))
+        return tuple(several)
+
+    def _admitting(self, alone: Shape) -> Bools:
+        labelled = self._columns.admits_any(alone.wish.alternatives)
+        mask = np.zeros(len(self._rooms), dtype=np.bool_)
+        for number in np.flatnonzero(labelled).tolist():
+            room = self._rooms[number]
+            mask[number] = alone.requests.fits(room.available) and not untolerated(alone.wish.tolerations, room.taints)
+        return mask
+
+    def _room_values(self, shape: Shape, key: str) -> Iterator[str]:
+        for number in np.flatnonzero(self._roomy(_alone(shape))).tolist():
+            value = self._rooms[number].labels.get(key)
+            if value is not None:
+                yield value
+
+
+def _alone(shape: Shape) -> Shape:
+    """Without what tells it from others that could go to the same places."""
+    return replace(shape, pods=(), problems=())
+
+
+def _shares(place: Tier, mask: Bools, shape: Shape) -> Floats:
+    """Of each row's price, what one pod takes; only of rows in the mask."""
+    wanted: Ints = place.request(shape.requests)
+    part = (wanted / np.maximum(place.room, 1)).max(axis=1, initial=0)
+    shares: Floats = np.where(mask, place.prices * part, NOT_BOUGHT)
+    return shares
+
+
+def _cheapest(market: Market, key: str, mask: Bools, shares: Floats) -> Iterator[tuple[str, float]]:
+    column = market.columns.column(key)
+    for code in np.unique(column.codes[mask]).tolist():
+        value = column.values[code]
+        if value is not None:
+            yield value, float(shares[mask & (column.codes == code)].min())

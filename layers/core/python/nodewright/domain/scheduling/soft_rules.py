@@ -1,0 +1,55 @@
+"""Preferences between pods: soft spread, preferred affinity and anti-affinity, each once however many pods have it.
+
+A soft spread has no weight of its own; it counts as one in the middle of those that affinity may have.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from nodewright.domain.pods import Pod
+from nodewright.domain.topology import PodSelector, TopologySpread
+
+SPREAD_WEIGHT: Final = 50
+
+
+class Sort(StrEnum):
+    """What is wanted of the pods that a rule selects."""
+
+    TOGETHER = "affinity"
+    APART = "anti-affinity"
+    SPREAD = "spread"
+
+
+@dataclass(frozen=True, slots=True)
+class SoftRule:
+    """One of them."""
+
+    sort: Sort
+    weight: int
+    key: str
+    """The node label whose values are its domains."""
+    selector: PodSelector
+    max_skew: int = 1
+    """Of a spread."""
+
+    def __str__(self) -> str:
+        labels = self.selector.labels
+        whom = "no pods" if labels is None else str(labels)
+        return f"{self.sort} over {self.key} for pods with {whom} (weight {self.weight})"
+
+
+def soft_rules(pod: Pod) -> Iterator[SoftRule]:
+    """Those a pod has itself."""
+    for spread in pod.spreads:
+        if not spread.hard and _counts(spread):
+            yield SoftRule(Sort.SPREAD, SPREAD_WEIGHT, spread.topology_key, spread.selector, spread.max_skew)
+    for sort, terms in ((Sort.TOGETHER, pod.preferences.affinity), (Sort.APART, pod.preferences.anti_affinity)):
+        for each in terms:
+            yield SoftRule(sort, each.weight, each.term.topology_key, each.term.selector)
+
+
+def _counts(spread: TopologySpread) -> bool:
+    """kube-scheduler counts no pods at all for an empty selector."""
+    return bool(spread.selector.labels)
