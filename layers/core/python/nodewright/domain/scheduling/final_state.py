@@ -94,5 +94,6 @@ def planned_labels(options: PoolOptions, launch: Launch) -> Mapping[str, str]:
 
 def _volumes(options: PoolOptions, launch: Launch) -> int | None:
     """The least that any listed type attaches."""
-    known = [each.volumes for each in options.instance_types if each.name in launch.instance_types]
+    listed = frozenset(launch.instance_types)
+    known = [each.volumes for each in options.instance_types if each.name in listed]
     return min((each for each in known if each is not None), default=None)

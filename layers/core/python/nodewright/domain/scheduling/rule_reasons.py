@@ -47,7 +47,7 @@ def _rules(scene: Scene, number: int) -> Iterator[Reason]:
         if isinstance(rule, SpreadRule):
             yield from _spread(scene, rule, role)
         elif isinstance(rule, AffinityRule):
-            yield _affinity(rule)
+            yield _affinity(scene, rule, role)
         else:
             yield _repulsion(rule, role)
 
@@ -110,13 +110,29 @@ def _spread(scene: Scene, rule: SpreadRule, role: Role) -> Iterator[Reason]:
     )
 
 
-def _affinity(rule: AffinityRule) -> Reason:
+def _affinity(scene: Scene, rule: AffinityRule, role: Role) -> Reason:
     keys = ", ".join(term.topology_key for term in rule.terms)
+    where = [f"{key} {', '.join(names)}" for key, names in _whereabouts(scene, rule, role) if names]
+    if where:
+        return Reason(
+            "PodAffinity",
+            f"PodAffinity: pods with {_shown(rule)} are in {' and '.join(where)}, where it can't go or where it is not "
+            f"sure that they come before it; let a pool offer nodes there, or correct spec.affinity.podAffinity",
+        )
     return Reason(
         "PodAffinity",
         f"PodAffinity: there is no pod with {_shown(rule)} in any {keys} that it could join, bound or planned "
         f"before it; create one, or correct spec.affinity.podAffinity",
     )
+
+
+def _whereabouts(scene: Scene, rule: AffinityRule, role: Role) -> Iterator[tuple[str, list[str]]]:
+    """By key, the domains of many nodes in which there are pods that it seeks."""
+    tally = scene.tallies.affinity(role.rule)
+    for term, counts in zip(rule.terms, tally.counts() if tally else (), strict=False):
+        if not is_host(term.topology_key):
+            names = scene.localities.names(term.topology_key)
+            yield term.topology_key, sorted(name for name, count in zip(names, counts.tolist(), strict=False) if count)
 
 
 def _repulsion(rule: RepulsionRule, role: Role) -> Reason:

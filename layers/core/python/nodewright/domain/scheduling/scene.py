@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.entangled import Tangle
@@ -17,6 +18,7 @@ from nodewright.domain.scheduling.ports import Ports
 from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
 from nodewright.domain.scheduling.roles import bound_roles, roles
 from nodewright.domain.scheduling.rules import is_host, topology_keys
+from nodewright.domain.scheduling.shapes import Wish
 from nodewright.domain.scheduling.standing import Standing
 from nodewright.domain.scheduling.tallies import Tallies
 from nodewright.domain.scheduling.tiers import Tier
@@ -98,7 +100,8 @@ class Scene:
     def within_reach(self, kind: int) -> Bools:
         """Localities where its pods could be for all that rules between pods say."""
         mask = np.zeros(len(self.localities), dtype=np.bool_)
-        rooms = self.standing.admitted(self.tangle.kinds[kind].wish)
+        everywhere = np.ones(len(self.localities), dtype=np.bool_)
+        rooms = self.standing.candidates(self.tangle.kinds[kind].wish, self.wanted[kind], everywhere)
         mask[self.standing.locality[rooms]] = True
         for tier, opened in enumerate(self.opened):
             holds = (opened.room >= self.wanted[kind]).all(axis=1)
@@ -143,9 +146,11 @@ class Scene:
     def _reaches(self, sold: Sequence[Bools]) -> Mapping[int, Bools]:
         """Where nodes could be bought for pods of each rule."""
         found: dict[int, Bools] = {}
+        known: dict[tuple[Resources, Wish], Bools] = {}
         for number, kind in enumerate(self.tangle.kinds):
             if kind.owns:
-                mask = self._reach(number, sold)
+                alike = (kind.requests, kind.reach)
+                mask = known[alike] = known[alike] if alike in known else self._reach(number, sold)
                 found |= {rule: found[rule] | mask if rule in found else mask for rule in kind.owns}
         return found
 

@@ -39,7 +39,7 @@ class _Domains:
     def __init__(self, key: str, localities: Localities) -> None:
         self.host = is_host(key)
         self._codes = np.zeros(len(localities), dtype=np.int64) if self.host else localities.codes(key)
-        self._by_domain = np.zeros(1 if self.host else max(1, len(localities.names(key))), dtype=np.int64)
+        self.by_domain = np.zeros(1 if self.host else max(1, len(localities.names(key))), dtype=np.int64)
         self.by_site: defaultdict[int, int] = defaultdict(int)
 
     def add(self, locality: int, site: int, number: int) -> bool:
@@ -49,20 +49,20 @@ class _Domains:
             return True
         domain = self._codes[locality]
         if domain >= 0:
-            self._by_domain[domain] += number
+            self.by_domain[domain] += number
         return bool(domain >= 0)
 
     def none(self) -> Ruling:
         """Where none is."""
         if self.host:
             return Ruling(self._everywhere(), never=self._sites())
-        return Ruling((self._codes < 0) | (self._by_domain[self._codes] == 0))
+        return Ruling((self._codes < 0) | (self.by_domain[self._codes] == 0))
 
     def some(self) -> Ruling:
         """Where some is."""
         if self.host:
             return Ruling(self._everywhere(), only=self._sites(), opens=False)
-        return Ruling((self._codes >= 0) & (self._by_domain[self._codes] > 0))
+        return Ruling((self._codes >= 0) & (self.by_domain[self._codes] > 0))
 
     def present(self) -> Ruling:
         """Where there is a domain at all."""
@@ -216,6 +216,10 @@ class Affinity:
             return same
         absent = np.logical_and.reduce([term.codes < 0 for term in self._terms])
         return (Ruling(absent | np.logical_and.reduce([each.localities for each in same])),)
+
+    def counts(self) -> Sequence[Ints]:
+        """How many selected pods are in each domain of each term."""
+        return tuple(term.by_domain for term in self._terms)
 
     def domains(self) -> Ints:
         """Of localities, by the first term; what a group has to agree on."""
