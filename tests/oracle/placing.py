@@ -55,7 +55,7 @@ def _candidates(snapshot: Snapshot, plan: Plan, pod: Pod) -> Iterator[tuple[str,
     yield from _beside_others(snapshot, plan, pod)
     for options in snapshot.pools:
         if not options.pool.terminating:
-            yield from _alone(snapshot, plan, pod, options)
+            yield from new_node_plans(snapshot, plan, pod, options)
 
 
 def _is_at_home(plan: Plan, pod: Pod, snapshot: Snapshot, reachable: Domains) -> bool:
@@ -83,10 +83,10 @@ def _beside_others(snapshot: Snapshot, plan: Plan, pod: Pod) -> Iterator[tuple[s
                 selected_labels=_all_labels(node.options),
             )
             where = f"{node.name} as {', '.join(f'{each.instance_type} in {each.zone}' for each in offerings)}"
-            yield where, _with_cost(replace(plan, launches=(*_shrunk(plan, node), grown)))
+            yield where, _with_cost(replace(plan, launches=(*shrunk(plan, node), grown)))
 
 
-def _alone(snapshot: Snapshot, plan: Plan, pod: Pod, options: PoolOptions) -> Iterator[tuple[str, Plan]]:
+def new_node_plans(snapshot: Snapshot, plan: Plan, pod: Pod, options: PoolOptions) -> Iterator[tuple[str, Plan]]:
     """On a new node of the pool."""
     for capacity_type, labels in itertools.product(get_args(CapacityType), _label_choices(pod, options)):
         blank = Launch(
@@ -164,7 +164,7 @@ def _reachable_domains(pod: Pod, snapshot: Snapshot) -> Domains:
         plan
         for options in snapshot.pools
         if not options.pool.terminating
-        for _, plan in _alone(snapshot, Plan(), pod, options)
+        for _, plan in new_node_plans(snapshot, Plan(), pod, options)
     ]
     sites = [
         site
@@ -183,7 +183,7 @@ def _reachable_domains(pod: Pod, snapshot: Snapshot) -> Domains:
     }
 
 
-def _shrunk(plan: Plan, node: PlannedNode) -> Iterator[Launch]:
+def shrunk(plan: Plan, node: PlannedNode) -> Iterator[Launch]:
     """The plan's launches without this node."""
     for launch in plan.launches:
         left = tuple(content for content in launch.nodes if content != node.pods)

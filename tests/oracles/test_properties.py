@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nodewright.domain.plans import Plan
 from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.snapshot import Snapshot
-from tests.oracle import check, placeable
+from tests.oracle import check, crowded, placeable
 from tests.worlds import shown, worlds
 
 pytestmark = pytest.mark.property
@@ -42,6 +42,15 @@ def test_no_hard_constraint_is_broken_and_nobody_left_who_could_be_placed(snapsh
     note(f"plan: {plan}")
     assert check(snapshot, plan) == []
     assert placeable(snapshot, plan) == []
+
+
+@examples(0.3)
+@given(worlds())
+def test_spreads_take_the_domains_that_can_be_had(snapshot: Snapshot) -> None:
+    note(shown(snapshot))
+    plan = solve(snapshot)
+    note(f"plan: {plan}")
+    assert crowded(snapshot, plan) == []
 
 
 @examples(0.3)

@@ -1,0 +1,43 @@
+"""The judge on spreads over zones that have no node yet (cases.md 6)."""
+
+from nodewright.domain.limits import NODES, Limits
+from nodewright.domain.plans import Plan
+from nodewright.domain.snapshot import Snapshot
+from tests.builders import options, pods, pool, snapshot
+from tests.oracle import check, crowded
+from tests.oracles.plans import HOST, ZONE, launch, plan, spread
+
+SPREAD = pods(4, labels={"app": "web"}, spreads=(spread(),))
+
+
+def in_zones(world: Snapshot, zones: str) -> Plan:
+    return plan(world, *[launch(world, [each], zones=[zone]) for each, zone in zip(world.pods, zones, strict=True)])
+
+
+def test_all_in_one_zone_is_no_fault_for_kube_scheduler_but_crowded() -> None:
+    world = snapshot(SPREAD)
+    made = in_zones(world, "aaaa")
+    assert check(world, made) == []
+    assert "default/p-0 is number 4 in topology.kubernetes.io/zone a" in crowded(world, made)[0]
+    assert crowded(world, in_zones(world, "abca")) == []
+
+
+def test_a_zone_that_no_pool_offers_is_not_missed() -> None:
+    stray = options(pool("stray", (ZONE, "In", "z")))
+    world = snapshot(SPREAD, pools=[options(pool("default", (ZONE, "In", "a", "b"))), stray])
+    assert crowded(world, in_zones(world, "abab")) == []
+    world = snapshot(SPREAD, pools=[options(pool("default", (ZONE, "In", "a"))), stray])
+    assert crowded(world, in_zones(world, "aaaa")) == []
+
+
+def test_nor_is_one_beyond_the_limits() -> None:
+    world = snapshot(SPREAD, pools=[options(remaining=Limits({NODES: 1}))])
+    assert crowded(world, plan(world, launch(world, SPREAD[:3]))) == []
+
+
+def test_hosts_can_always_be_had() -> None:
+    two = pods(2, labels={"app": "web"}, spreads=(spread(HOST),))
+    world = snapshot(two)
+    made = plan(world, launch(world, two))
+    assert check(world, made) == []
+    assert "number 2 in kubernetes.io/hostname" in crowded(world, made)[0]
