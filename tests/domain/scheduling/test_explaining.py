@@ -513,9 +513,9 @@ def test_preferences_that_do_not_hold_where_it_goes_are_told() -> None:
     plan = Plan(nominations=(Nomination("n", (waiting.key,)),))
     assert explain_pod(PlanView(seen, plan), waiting.key).unmet == (
         "nodes with topology.kubernetes.io/zone In [b] (weight 20)",
-        "to be with pods with app In [db] (weight 30)",
-        "anti-affinity over kubernetes.io/hostname to pods with app In [web]: default/r in n (weight 50)",
-        "spread over topology.kubernetes.io/zone (maxSkew 1, the least is 0): a has 1",
+        "one topology.kubernetes.io/zone with pods with app In [db] (weight 30)",
+        "another kubernetes.io/hostname than pods with app In [web]: default/r in n (weight 50)",
+        "an even spread over topology.kubernetes.io/zone (maxSkew 1, the least is 0): a has 1",
     )
 
 

@@ -103,15 +103,18 @@ class Company:
         for weighted in wishes.affinity:
             near = self._where(weighted.term.topology_key, partial(self._selects, weighted.term.selector))
             if labels.get(weighted.term.topology_key) not in near:
-                yield f"to be with pods with {_shown(weighted.term)} (weight {weighted.weight})"
+                key = weighted.term.topology_key
+                yield f"one {key} with pods with {_shown(weighted.term)} (weight {weighted.weight})"
         for weighted in wishes.anti_affinity:
             objection = self._repulsion(weighted.term)(labels, ())
             if objection is not None:
-                yield f"{objection} (weight {weighted.weight})"
+                key = weighted.term.topology_key
+                told = f"another {key} than pods with {_shown(weighted.term)}"
+                yield f"{told}: {objection.here} (weight {weighted.weight})"
         for spread in self._pod.spreads:
             objection = None if spread.hard else self._spread(spread)(labels, ())
             if objection is not None:
-                yield str(objection)
+                yield f"an even {objection}"
 
     def _spread(self, spread: TopologySpread) -> "_Check":
         counted = [place for place in self._places if self._is_counted(spread, place.labels, place.taints)]
