@@ -233,6 +233,11 @@ class TestAffinity:
         assert plan.unschedulable[0].reason == "PodAffinity"
         assert "app In [nobody] in namespace default" in plan.unschedulable[0].message
 
+    def test_pods_that_are_where_it_cant_go_are_told_with_where_they_are(self) -> None:
+        plan = solve(snapshot((pod("a", affinity=(term(),)),), rooms=[full("n", "z", APP)]))
+
+        assert "are in topology.kubernetes.io/zone z, where it can't go" in plan.unschedulable[0].message
+
 
 class TestAntiAffinity:
     def test_pods_that_repel_each_other_get_a_node_each_and_others_fill_these(self) -> None:

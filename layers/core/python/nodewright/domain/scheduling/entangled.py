@@ -66,6 +66,12 @@ def tangle(snapshot: Snapshot, pods: Sequence[Pod]) -> Tangle:
     return Tangle(rules, index, selections, tuple(made), tuple(free))
 
 
+def are_entangled(snapshot: Snapshot) -> bool:
+    """Whether there is any rule between pods, or anything but resources that pods share a node's of."""
+    mine = (p.spreads or p.affinity or p.anti_affinity or p.host_ports or p.attachments for p in snapshot.pods)
+    return any(mine) or any(pod.anti_affinity for room in _everywhere(snapshot) for pod in room.pods)
+
+
 def min_key(kind: Kind) -> tuple[tuple[int, int], tuple[str, str]]:
     """A total order, large ones first: no two kinds share a pod."""
     return size_of(kind.requests), min(pod.key for pod in kind.pods)
@@ -88,8 +94,12 @@ def _kind(alike: _Likeness, pods: list[Pod]) -> Kind:
 
 def _standing(snapshot: Snapshot) -> Iterator[Rule]:
     """Rules of bound pods that bind others: their required anti-affinity."""
-    for room in (*snapshot.rooms, *snapshot.bystanders):
+    for room in _everywhere(snapshot):
         yield from repulsions(room)
+
+
+def _everywhere(snapshot: Snapshot) -> tuple[Room, ...]:
+    return (*snapshot.rooms, *snapshot.bystanders)
 
 
 def repulsions(room: Room) -> Iterator[Rule]:

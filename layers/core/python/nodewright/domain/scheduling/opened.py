@@ -81,6 +81,10 @@ class Opened:
         """Offerings of which the limits allow one node more."""
         return every(self.usage <= self.remaining[self.place.purse_of])
 
+    def holding(self, wanted: Ints) -> Bools:
+        """Offerings large enough for one such pod."""
+        return every(self.room >= wanted)
+
     def allowed(self, node: int) -> Bools:
         """Offerings that all pods of a node may use, whatever their size."""
         return self._combos[int(self.combo[node])]

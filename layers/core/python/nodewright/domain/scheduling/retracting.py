@@ -6,12 +6,15 @@ from dataclasses import replace
 from nodewright.domain.plans import Launch, Nomination, Plan, Unschedulable
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.scheduling.entangled import are_entangled
 from nodewright.domain.scheduling.verifying import unkept
 from nodewright.domain.snapshot import Snapshot
 
 
 def kept(snapshot: Snapshot, plan: Plan) -> Plan:
     """The plan without the pods that may not come to their nodes; they are planned again once others are bound."""
+    if not are_entangled(snapshot):
+        return plan
     while True:
         broken = unkept(snapshot, plan)
         if not broken:

@@ -34,7 +34,9 @@ def rule_reason(scene: Scene, number: int, tiers: Sequence[Tier], rooms: int) ->
         *_rules(scene, number),
         *_together(scene, number),
     ]
-    return found[0] if found else reason(shape, tiers, rooms)
+    if found:
+        return found[0]
+    return _by_name(scene, number) or reason(shape, tiers, rooms)
 
 
 def _rules(scene: Scene, number: int) -> Iterator[Reason]:
@@ -63,6 +65,22 @@ def _together(scene: Scene, number: int) -> Iterator[Reason]:
     yield Reason(
         _name(told[0][1]),
         f"no node keeps all of its rules: {'; '.join(dict.fromkeys(texts))}; relax one, or let a pool offer more",
+    )
+
+
+def _by_name(scene: Scene, number: int) -> Reason | None:
+    """Where offerings would do and limits would allow them, it is rules or volumes that leave it no node by name."""
+    kind = scene.tangle.kinds[number]
+    buyable = any(
+        bool((scene.mask(tier, number, loose=True) & opened.affordable & opened.holding(scene.wanted[number])).any())
+        for tier, opened in enumerate(scene.opened)
+    )
+    if not buyable or kind.held or not scene.roles[number]:
+        return None
+    rules = [scene.tangle.rules[role.rule] for role in scene.roles[number]]
+    told = "; ".join(dict.fromkeys(f"{_name(rule)} by {_shown(rule)}" for rule in rules))
+    return Reason(
+        _name(rules[0]), f"its rules leave it none of the nodes there are and let no new one be opened: {told}"
     )
 
 

@@ -104,8 +104,7 @@ class Scene:
         rooms = self.standing.candidates(self.tangle.kinds[kind].wish, self.wanted[kind], everywhere)
         mask[self.standing.locality[rooms]] = True
         for tier, opened in enumerate(self.opened):
-            holds = (opened.room >= self.wanted[kind]).all(axis=1)
-            mask[opened.locality[holds & self.mask(tier, kind, loose=True)]] = True
+            mask[opened.locality[opened.holding(self.wanted[kind]) & self.mask(tier, kind, loose=True)]] = True
         return mask
 
     def company(self, tier: int, kind: int) -> Bools | None:

@@ -1,0 +1,144 @@
+"""Plans hold in whatever order pods are bound: who may count on whom, and the verifier that says so."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, ZONE_LABEL
+from nodewright.domain.plans import Nomination, Plan
+from nodewright.domain.pods import PodKey
+from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.scheduling.budget import never
+from nodewright.domain.scheduling.exploring import SpreadView, never_stuck
+from nodewright.domain.scheduling.solving import proposed
+from nodewright.domain.scheduling.verifying import unkept
+from nodewright.domain.snapshot import Room, Snapshot
+from tests.builders import pod, pods, room, snapshot, spread, term
+from tests.worlds import worlds
+
+APP = {"app": "w"}
+
+
+def nodes(*zones: str) -> list[Room]:
+    """`n-a` in zone a …"""
+    return [room(f"n-{zone}", cpu=8, labels={ZONE_LABEL: zone}) for zone in zones]
+
+
+def placed(**names: str) -> Plan:
+    """`n_a="p-0 p-1"`: these go to node n-a."""
+    return Plan(
+        nominations=tuple(
+            Nomination(node.replace("_", "-"), tuple(PodKey("default", name) for name in some.split()))
+            for node, some in names.items()
+        )
+    )
+
+
+def names(broken: object) -> set[str]:
+    assert isinstance(broken, dict)
+    return {key.name for key in broken}
+
+
+class TestVerifier:
+    def test_an_even_split_of_pods_under_their_own_spread_holds(self) -> None:
+        world = snapshot(pods(4, labels=APP, spreads=(spread(),)), rooms=nodes("a", "b"))
+
+        assert unkept(world, placed(n_a="p-0 p-1", n_b="p-2 p-3")) == {}
+
+    def test_an_uneven_split_does_not(self) -> None:
+        world = snapshot(pods(3, labels=APP, spreads=(spread(),)), rooms=nodes("a", "b"))
+
+        assert names(unkept(world, placed(n_a="p-0 p-1 p-2"))) == {"p-0", "p-1", "p-2"}
+
+    def test_an_even_split_does_not_hold_where_others_are_counted_that_may_come_first(self) -> None:
+        world = snapshot((*pods(2, labels=APP, spreads=(spread(),)), *pods(2, "q", labels=APP)), rooms=nodes("a", "b"))
+
+        assert unkept(world, placed(n_a="p-0 q-0", n_b="p-1 q-1")) == {}
+        assert names(unkept(world, placed(n_a="p-0 p-1 q-0", n_b="q-1"))) == {"p-0", "p-1"}
+
+    def test_a_pod_may_wait_for_one_that_waits_for_nobody_but_not_in_a_circle(self) -> None:
+        chain = snapshot([pod("p", affinity=(term(),)), pod("q", labels=APP)], rooms=nodes("a"))
+        circle = snapshot(
+            [
+                pod("p", labels={"app": "x"}, affinity=(term(),)),
+                pod("q", labels=APP, affinity=(term(labels={"app": "x"}),)),
+            ],
+            rooms=nodes("a"),
+        )
+
+        assert unkept(chain, placed(n_a="p q")) == {}
+        assert names(unkept(circle, placed(n_a="p q"))) == {"p", "q"}
+
+    def test_a_group_begins_only_where_all_that_it_selects_will_be(self) -> None:
+        world = snapshot((*pods(2, labels=APP, affinity=(term(),)), pod("q", labels=APP)), rooms=nodes("a", "b"))
+
+        assert unkept(world, placed(n_a="p-0 p-1 q")) == {}
+        assert unkept(world, placed(n_a="p-0 q", n_b="p-1")) == {
+            PodKey("default", "p-1"): f"pod affinity over {ZONE_LABEL}"
+        }
+
+    def test_pods_that_repel_each_other_are_both_told(self) -> None:
+        world = snapshot([pod("p", anti_affinity=(term(),)), pod("q", labels=APP)], rooms=nodes("a"))
+
+        assert names(unkept(world, placed(n_a="p q"))) == {"p", "q"}
+
+
+class TestCrosswise:
+    def test_two_spreads_can_keep_each_others_pods_out_for_ever(self) -> None:
+        """One in (a, spot) makes the others of a and of spot wait for b and on-demand, which wait for each other."""
+        assert not never_stuck([1, 1, 1], [_view((0, 0, 1)), _view((0, 1, 0))])
+
+    def test_with_one_pod_of_each_kind_there_is_always_one_that_may_come(self) -> None:
+        assert never_stuck([1, 1, 1, 1], [_view((0, 0, 1, 1)), _view((0, 1, 0, 1))])
+
+    def test_too_many_orders_are_not_gone_through(self) -> None:
+        assert not never_stuck([1000, 1000], [_view((0, 1))])
+
+    @pytest.mark.parametrize("count", [2, 3, 5, 7])
+    def test_replicas_over_zones_and_capacity_types_are_all_planned(self, count: int) -> None:
+        both = (spread(), spread(CAPACITY_TYPE_LABEL))
+
+        plan = solve(snapshot(pods(count, cpu="100m", labels=APP, spreads=both)))
+
+        assert plan.unschedulable == ()
+
+
+@pytest.mark.property
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(worlds())
+def test_a_plan_needs_no_correction(world: Snapshot) -> None:
+    plan = proposed(world, Budget(), never)
+
+    assert unkept(world, plan) == {}
+    assert "WaitsForOthers" not in {each.reason for each in solve(world).unschedulable}
+
+
+def test_spreads_that_count_each_others_pods_are_planned_without_any_waiting_for_the_other() -> None:
+    """Karpenter's benchmark: every pod carries a label of its own and is spread by another's."""
+    labels = "abcdefg"
+    mixed = [
+        pod(
+            f"{kind}-{number}",
+            cpu="100m",
+            labels={"my": labels[number % 7]},
+            spreads=(spread(labels={"my": labels[number * 3 % 7]}),) if kind == "spread" else (),
+        )
+        for kind in ("plain", "spread")
+        for number in range(84)
+    ]
+
+    plan = proposed(snapshot(mixed), Budget(), never)
+
+    assert plan.unschedulable == ()
+    assert unkept(snapshot(mixed), plan) == {}
+
+
+def _view(domain_of: tuple[int, ...]) -> SpreadView:
+    """Of pods alone, maxSkew 1."""
+    nobody = np.zeros(max(domain_of) + 1, dtype=np.int64)
+    return SpreadView(domain_of, counts_itself=True, most=nobody, least=nobody, max_skew=1, enough_domains=True)
