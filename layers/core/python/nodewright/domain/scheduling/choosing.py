@@ -7,6 +7,7 @@ others are about before these.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from nodewright.domain.pods import PodKey
 from nodewright.domain.requirements import Requirement
@@ -78,6 +79,7 @@ class Choosing:
         if not prices:
             return
         fixed = {value: sum(each.weight for each in wants.nodes if _names(each, value)) for value in prices}
+        asking = cache(self._asking)
         for pod in crowd.shape.pods:
             scores = dict(fixed)
             for rule in wants.rules:
@@ -89,7 +91,10 @@ class Choosing:
                 ties = [min(ties, key=lambda value: self._rank(pod, value, prices))]
                 census.add(counted, {self._key: ties[0]})
             if len(ties) < len(prices):
-                yield pod, Requirement.of(self._key, "In", ties)
+                yield pod, asking(tuple(ties))
+
+    def _asking(self, values: tuple[str, ...]) -> Requirement:
+        return Requirement.of(self._key, "In", values)
 
     def _holding(
         self, number: int, counted: Sequence[int], census: Census, values: Mapping[str, float]

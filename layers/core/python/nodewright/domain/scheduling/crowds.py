@@ -1,6 +1,6 @@
 """Pods with preferences, and those that preferences of others are about, grouped by what a choice can see."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling.rules import RepulsionRule, is_host
 from nodewright.domain.scheduling.selections import Selections
 from nodewright.domain.scheduling.shapes import Shape, size_of, turn, wish_of
-from nodewright.domain.scheduling.soft_rules import SoftRule, Sort, soft_rules
+from nodewright.domain.scheduling.soft_rules import SoftRule, Sort, soft_rules, soft_rules_of
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.taints import Taint, untolerated
 from nodewright.domain.topology import PodAffinityTerm, PreferredNodes
@@ -44,15 +44,9 @@ class Crowds:
     crowds: tuple[Crowd, ...]
 
 
-def has_preferences(snapshot: Snapshot) -> bool:
-    """Whether anything here is to be looked at."""
-    return any(_soft(options.pool.taints) for options in snapshot.pools) or any(
-        pod.preferences.nodes
-        or pod.preferences.affinity
-        or pod.preferences.anti_affinity
-        or any(not spread.hard for spread in pod.spreads)
-        for pod in snapshot.pods
-    )
+def is_soft(taint: Taint) -> bool:
+    """It ranks nodes and keeps nobody off."""
+    return taint.effect == "PreferNoSchedule"
 
 
 def crowds_of(snapshot: Snapshot, plan: Plan) -> Crowds:
@@ -61,7 +55,7 @@ def crowds_of(snapshot: Snapshot, plan: Plan) -> Crowds:
     bought = [pods[key] for launch in plan.launches for node in launch.nodes for key in node]
     bound = _nominated(snapshot)
     nominated = [pods[key] for each in plan.nominations for key in each.pods if (each.node, key) not in bound]
-    rules = tuple(dict.fromkeys(rule for pod in sorted(pods.values(), key=_key) for rule in soft_rules(pod)))
+    rules = soft_rules_of(snapshot.pods)
     sorting = _Sorting(snapshot, rules)
     found: dict[_Likeness, list[Pod]] = {}
     for new, some in ((True, bought), (False, nominated)):
@@ -104,7 +98,7 @@ class _Sorting:
 
 
 def _soft(taints: Sequence[Taint]) -> tuple[Taint, ...]:
-    return tuple(taint for taint in taints if taint.effect == "PreferNoSchedule")
+    return tuple(taint for taint in taints if is_soft(taint))
 
 
 def _is_entangled(pod: Pod) -> bool:
@@ -126,12 +120,3 @@ def _crowd(alike: _Likeness, pods: list[Pod]) -> Crowd:
 
 def _order(crowd: Crowd) -> tuple[tuple[int, int], PodKey]:
     return size_of(crowd.shape.requests), min(crowd.shape.pods)
-
-
-def _key(pod: Pod) -> PodKey:
-    return pod.key
-
-
-def pods_by_key(snapshot: Snapshot) -> Mapping[PodKey, Pod]:
-    """The pending ones."""
-    return {pod.key: pod for pod in snapshot.pods}

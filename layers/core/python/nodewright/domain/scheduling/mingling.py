@@ -17,7 +17,7 @@ from nodewright.domain.scheduling.entangled import tangle
 from nodewright.domain.scheduling.rules import RepulsionRule, is_host
 from nodewright.domain.scheduling.selections import Selections
 from nodewright.domain.scheduling.shapes import turn, wish_of
-from nodewright.domain.scheduling.soft_rules import Sort, soft_rules
+from nodewright.domain.scheduling.soft_rules import Sort, soft_rules, soft_rules_of
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.topology import PodAffinityTerm
 
@@ -42,8 +42,7 @@ class _Mingling:
         self._snapshot = snapshot
         self._plan = plan
         self._pods = {pod.key: pod for pod in snapshot.pods}
-        found = (rule for pod in sorted(snapshot.pods, key=lambda each: each.key) for rule in soft_rules(pod))
-        self._rules = tuple(dict.fromkeys(rule for rule in found if is_host(rule.key)))
+        self._rules = tuple(rule for rule in soft_rules_of(snapshot.pods) if is_host(rule.key))
         self._index = {rule: number for number, rule in enumerate(self._rules)}
         counted = [RepulsionRule(PodAffinityTerm(rule.key, rule.selector)) for rule in self._rules]
         self._selections = Selections(counted, snapshot.namespaces)

@@ -6,8 +6,9 @@ come to without it (nodeAffinityPolicy).
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
-from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pods import PodKey
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling.choosing import Stake
 from nodewright.domain.scheduling.crowds import Crowd, Crowds
@@ -20,7 +21,14 @@ Narrower = Mapping[PodKey, Requirements]
 
 def narrowed(snapshot: Snapshot, narrower: Narrower) -> Snapshot:
     """The same with these pods as they are to be planned."""
-    return replace(snapshot, pods=tuple(_narrowed(pod, narrower.get(pod.key)) for pod in snapshot.pods))
+    meet = cache(_meet)
+    return replace(
+        snapshot,
+        pods=tuple(
+            replace(pod, volume_nodes=meet(pod.volume_nodes, narrower[pod.key])) if pod.key in narrower else pod
+            for pod in snapshot.pods
+        ),
+    )
 
 
 def narrowed_shape(shape: Shape, requirements: Requirements) -> Shape:
@@ -52,10 +60,9 @@ def together(requirements: Iterable[tuple[PodKey, Requirement]]) -> Narrower:
     found: dict[PodKey, list[Requirement]] = {}
     for pod, requirement in requirements:
         found.setdefault(pod, []).append(requirement)
-    return {pod: Requirements(several) for pod, several in found.items()}
+    made = cache(Requirements)
+    return {pod: made(tuple(several)) for pod, several in found.items()}
 
 
-def _narrowed(pod: Pod, requirements: Requirements | None) -> Pod:
-    if requirements is None:
-        return pod
-    return replace(pod, volume_nodes=tuple(each.intersect(requirements) for each in pod.volume_nodes))
+def _meet(alternatives: tuple[Requirements, ...], requirements: Requirements) -> tuple[Requirements, ...]:
+    return tuple(each.intersect(requirements) for each in alternatives)

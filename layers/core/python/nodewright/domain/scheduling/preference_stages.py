@@ -4,8 +4,7 @@ What goes too far is given up, lighter preferences first. Where pods of several 
 tightest budget holds, and a pod that may come to a pool which ignores preferences has none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -15,19 +14,17 @@ from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
 from nodewright.domain.preference_settings import preference_budget, respects_preferences
 from nodewright.domain.requirements import Requirement
-from nodewright.domain.scheduling.budget import Budget
 from nodewright.domain.scheduling.census import Census, census_without, places
 from nodewright.domain.scheduling.choosing import Choosing, Stake
 from nodewright.domain.scheduling.crowds import Crowd, crowds_of
 from nodewright.domain.scheduling.narrowing import is_reachable, narrowed, preferred_nodes, together
 from nodewright.domain.scheduling.reach import Reach
 from nodewright.domain.scheduling.rules import is_host
-from nodewright.domain.snapshot import Snapshot
-
-Planner = Callable[[Snapshot, Budget], Plan]
+from nodewright.domain.scheduling.settled import Settled
 
 TRIES: Final = 4
-"""Plans that are made for the preferences of a stage; one where it is urgent."""
+"""Quick plans that are made for the preferences of a stage; one where it is urgent."""
+WHOLE_TRIES: Final = 2
 _ZONES: Final = frozenset({nodes.ZONE_LABEL, nodes.ZONE_ID_LABEL})
 
 
@@ -37,45 +34,51 @@ def is_zonal(keys: Iterable[str]) -> bool:
     return len(names) == 1 and names[0] in _ZONES
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What holds so far."""
-
-    snapshot: Snapshot
-    """Its pods ask for the preferences that they got."""
-    plan: Plan
-
-
 class Stage:
     """Beginning with what was settled before."""
 
-    def __init__(self, before: Settled, base: Plan, budget: Budget, planner: Planner, *, zonal: bool) -> None:
+    def __init__(self, before: Settled, base: Settled, *, zonal: bool, whole: bool) -> None:
+        """`base` is without any preference; `whole`: by whole plans, not by quick ones."""
         self._before = before
         self._base = base
-        self._budget = budget
-        self._planner = planner
+        self._whole = whole
         self._zonal = zonal
-        self._crowds = crowds_of(before.snapshot, before.plan)
+        self._plan = before.plan(whole=whole)
+        self._crowds = crowds_of(before.snapshot, self._plan)
         self._all = self._crowds.crowds
         wished = dict.fromkeys(each.requirements for crowd in self._all for each in crowd.nodes)
         self._reach = Reach(before.snapshot, [crowd.shape for crowd in self._all], list(wished))
-        self._waiting = {each.pod for each in base.unschedulable}
+        self._waiting = {each.pod for each in base.plan(whole=whole).unschedulable}
 
     def run(self) -> Settled:
         """What holds with the most that may be kept of its preferences, heavy ones first."""
         stakes = sorted(self._stakes(), key=self._turn)
         best, kept, most = self._before, 0, len(stakes)
-        for _ in range(TRIES if self._budget.columns else 1):
+        for _ in range(self._tries):
             if kept >= most:
                 break
             count = most if most == len(stakes) else (kept + most + 1) // 2
             tried = self._tried(stakes[:count])
-            if self._will_do(tried.plan):
+            if tried is self._before or self._will_do(tried.plan(whole=self._whole), self._limit):
                 best, kept = tried, count
             else:
-                stakes = stakes if kept else self._without_hopeless(stakes, tried.plan)
+                stakes = stakes if kept else self._without_hopeless(stakes, tried.plan(whole=self._whole))
                 most = min(count - 1, len(stakes))
         return best
+
+    def is_confirmed(self, found: Settled) -> bool:
+        """Whether the whole plan will do as the quick one did; a proven bound often spares the one to compare."""
+        plan = found.whole
+        if not self._zonal:
+            return self._will_do(plan, Fraction(self._before.whole.cost))
+        proven = Fraction(self._base.quick.bound or 0) * (1 + self._share)
+        return self._will_do(plan, proven) or self._will_do(plan, self._base.whole.cost * (1 + self._share))
+
+    @property
+    def _tries(self) -> int:
+        if self._base.is_urgent:
+            return 1
+        return WHOLE_TRIES if self._whole else TRIES
 
     def _stakes(self) -> Iterator[Stake]:
         for number, crowd in enumerate(self._all):
@@ -101,8 +104,7 @@ class Stage:
             asked += preferred_nodes(self._crowds, stakes, self._reach)
         if not asked:
             return self._before
-        snapshot = narrowed(self._before.snapshot, together(asked))
-        return Settled(snapshot, self._measured(self._planner(snapshot, self._budget)))
+        return self._before.asking(narrowed(self._before.snapshot, together(asked)))
 
     def _chosen(self, stakes: Sequence[Stake]) -> Iterator[tuple[PodKey, Requirement]]:
         """Between domains of each label."""
@@ -118,24 +120,28 @@ class Stage:
 
     @cached_property
     def _census(self) -> Census:
-        return census_without(self._before.snapshot, self._before.plan, self._crowds)
+        return census_without(self._before.snapshot, self._plan, self._crowds)
 
     def _homes(self, key: str) -> dict[PodKey, str]:
-        found = places(self._before.snapshot, self._before.plan)
+        found = places(self._before.snapshot, self._plan)
         return {pod: labels[key] for pods, labels in found if key in labels for pod in pods}
 
-    def _will_do(self, plan: Plan) -> bool:
+    def _will_do(self, plan: Plan, limit: Fraction) -> bool:
         left = {each.pod for each in plan.unschedulable}
-        return not plan.truncated and left <= self._waiting and plan.cost <= self._limit
+        return not plan.truncated and left <= self._waiting and plan.cost <= limit
 
     @cached_property
     def _limit(self) -> Fraction:
         """Most that a plan may cost."""
         if not self._zonal:
-            return Fraction(self._before.plan.cost)
+            return Fraction(self._plan.cost)
+        return max(Fraction(self._plan.cost), self._base.plan(whole=self._whole).cost * (1 + self._share))
+
+    @cached_property
+    def _share(self) -> Fraction:
+        """Of the cost without preferences, that those for zones may add."""
         pools = {pool.name: pool for crowd in self._all for pool in self._reach.pools(crowd.shape)}
-        share = min((preference_budget(pool) for pool in pools.values()), default=Fraction(0))
-        return max(Fraction(self._before.plan.cost), self._base.cost * (1 + share))
+        return min((preference_budget(pool) for pool in pools.values()), default=Fraction(0))
 
     def _without_hopeless(self, stakes: Sequence[Stake], plan: Plan) -> list[Stake]:
         """Without those of pods that they would leave waiting; those under hard rules may leave others so, too."""
@@ -144,13 +150,3 @@ class Stage:
             return list(stakes)
         hopeless = {n for n, crowd in enumerate(self._all) if crowd.entangled or left.intersection(crowd.shape.pods)}
         return [stake for stake in stakes if stake.crowd not in hopeless]
-
-    def _measured(self, plan: Plan) -> Plan:
-        """With what is proven of plans without preferences."""
-        mine, others = _bought(plan), _bought(self._base)
-        known = self._base.bound is not None and others <= mine
-        return replace(plan, bound=self._base.bound if known else None)
-
-
-def _bought(plan: Plan) -> frozenset[PodKey]:
-    return frozenset(pod for launch in plan.launches for node in launch.nodes for pod in node)

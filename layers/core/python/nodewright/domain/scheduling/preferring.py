@@ -5,37 +5,67 @@ neither may leave a pod waiting that has a place in it. Preferences over hosts o
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from nodewright.domain.plans import Plan
+from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.budget import Budget
-from nodewright.domain.scheduling.crowds import has_preferences
+from nodewright.domain.scheduling.crowds import SOFT_TAINT_WEIGHT, is_soft
 from nodewright.domain.scheduling.mingling import mingled
-from nodewright.domain.scheduling.preference_stages import Planner, Settled, Stage, is_zonal
+from nodewright.domain.scheduling.preference_stages import Stage, is_zonal
+from nodewright.domain.scheduling.rules import is_host
+from nodewright.domain.scheduling.settled import Planner, Settled
+from nodewright.domain.scheduling.soft_rules import SPREAD_WEIGHT
 from nodewright.domain.snapshot import Snapshot
 
 
 def preferring(snapshot: Snapshot, budget: Budget, planner: Planner) -> Plan:
     """The plan, with as many preferences kept as may be; without any, what the planner makes of it."""
-    plan = planner(snapshot, budget)
-    if plan.truncated or not has_preferences(snapshot):
-        return plan
-    settled = Settled(snapshot, plan)
-    for zonal in (True, False) if _zones_come_first(snapshot) else (False, True):
-        settled = Stage(settled, plan, budget, planner, zonal=zonal).run()
-    return mingled(settled.snapshot, settled.plan)
+    heaviest = _heaviest(snapshot)
+    base = settled = Settled(snapshot, planner, budget)
+    for zonal in sorted((each for each in (True, False) if heaviest[each]), key=lambda each: -heaviest[each]):
+        settled = _followed(settled, base, zonal=zonal)
+    plan = settled.whole if settled is base else _measured(settled.whole, base)
+    return mingled(settled.snapshot, plan)
 
 
-def _zones_come_first(snapshot: Snapshot) -> bool:
-    """The heavier sort does, for what is settled stays."""
+def _followed(before: Settled, base: Settled, *, zonal: bool) -> Settled:
+    """Found out with quick plans where nobody waits, and only with whole ones where these don't agree."""
+    if not base.quick.unschedulable:
+        stage = Stage(before, base, zonal=zonal, whole=before.is_urgent)
+        found = stage.run()
+        if found is before or stage.is_confirmed(found):
+            return found
+    return Stage(before, base, zonal=zonal, whole=True).run()
+
+
+def _heaviest(snapshot: Snapshot) -> dict[bool, int]:
+    """Weight of the preferences for zones (True), and of others but those over hosts; 0: there are none.
+
+    The heavier sort comes first, for what is settled stays; of equal ones zones.
+    """
     heaviest = {True: 0, False: 0}
     for weight, zonal in _weights(snapshot):
         heaviest[zonal] = max(weight, heaviest[zonal])
-    return heaviest[True] >= heaviest[False]
+    return heaviest
 
 
 def _weights(snapshot: Snapshot) -> Iterator[tuple[int, bool]]:
+    if any(is_soft(taint) for options in snapshot.pools for taint in options.pool.taints):
+        yield SOFT_TAINT_WEIGHT, False
     for pod in snapshot.pods:
         wishes = pod.preferences
         yield from ((each.weight, is_zonal(each.requirements)) for each in wishes.nodes)
-        for each in (*wishes.affinity, *wishes.anti_affinity):
-            yield each.weight, is_zonal([each.term.topology_key])
+        terms = [(each.weight, each.term.topology_key) for each in (*wishes.affinity, *wishes.anti_affinity)]
+        terms += [(SPREAD_WEIGHT, spread.topology_key) for spread in pod.spreads if not spread.hard]
+        yield from ((weight, is_zonal([key])) for weight, key in terms if not is_host(key))
+
+
+def _measured(plan: Plan, base: Settled) -> Plan:
+    """With what is proven of plans without preferences, where that was for no other pods."""
+    known = base.quick.bound is not None and _bought(base.quick) <= _bought(plan)
+    return replace(plan, bound=base.quick.bound if known else None)
+
+
+def _bought(plan: Plan) -> frozenset[PodKey]:
+    return frozenset(pod for launch in plan.launches for node in launch.nodes for pod in node)

@@ -3,12 +3,12 @@
 A soft spread has no weight of its own; it counts as one in the middle of those that affinity may have.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from nodewright.domain.pods import Pod
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.topology import PodSelector, TopologySpread
 
 SPREAD_WEIGHT: Final = 50
@@ -48,6 +48,16 @@ def soft_rules(pod: Pod) -> Iterator[SoftRule]:
     for sort, terms in ((Sort.TOGETHER, pod.preferences.affinity), (Sort.APART, pod.preferences.anti_affinity)):
         for each in terms:
             yield SoftRule(sort, each.weight, each.term.topology_key, each.term.selector)
+
+
+def soft_rules_of(pods: Iterable[Pod]) -> tuple[SoftRule, ...]:
+    """Of all these, in an order that doesn't depend on theirs."""
+    minding = (pod for pod in pods if pod.spreads or pod.preferences.affinity or pod.preferences.anti_affinity)
+    return tuple(dict.fromkeys(rule for pod in sorted(minding, key=_key) for rule in soft_rules(pod)))
+
+
+def _key(pod: Pod) -> PodKey:
+    return pod.key
 
 
 def _counts(spread: TopologySpread) -> bool:

@@ -1,0 +1,43 @@
+"""A snapshot whose pods ask for some of what they prefer, and its plans."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+from nodewright.domain.plans import Plan
+from nodewright.domain.scheduling.budget import Budget
+from nodewright.domain.snapshot import Snapshot
+
+Planner = Callable[[Snapshot, Budget], Plan]
+
+
+class Settled:
+    """What holds so far; its plans are made when they are asked for."""
+
+    def __init__(self, snapshot: Snapshot, planner: Planner, budget: Budget) -> None:
+        self.snapshot = snapshot
+        self._planner = planner
+        self._budget = budget
+
+    def asking(self, snapshot: Snapshot) -> "Settled":
+        """The same with pods that ask for more."""
+        return Settled(snapshot, self._planner, self._budget)
+
+    @cached_property
+    def quick(self) -> Plan:
+        """Without what makes it cheaper afterwards: to compare with others of that kind."""
+        return self._planner(self.snapshot, replace(self._budget, columns=0))
+
+    @cached_property
+    def whole(self) -> Plan:
+        """What the budget allows."""
+        return self.quick if self.is_urgent else self._planner(self.snapshot, self._budget)
+
+    def plan(self, *, whole: bool) -> Plan:
+        """Either."""
+        return self.whole if whole else self.quick
+
+    @property
+    def is_urgent(self) -> bool:
+        """There is no time to make plans cheaper."""
+        return not self._budget.columns
