@@ -37,12 +37,12 @@ def could_place(snapshot: Snapshot, plan: Plan, pod_key: PodKey) -> str | None:
 
 
 def placeable(snapshot: Snapshot, plan: Plan) -> list[str]:
-    """Sentences about pods that are left and could be placed; of pods that are alike one is looked at."""
-    pods = {pod.key: pod for pod in snapshot.pods}
+    """Sentences about pods that are left and could be placed; of those alike the most important is looked at."""
+    left = {each.pod for each in plan.unschedulable}
     alike: dict[str, PodKey] = {}
-    for each in plan.unschedulable:
-        aside = each.pod in snapshot.set_aside
-        alike.setdefault(repr((aside, likeness(pods[each.pod]))), each.pod)
+    for pod in sorted(snapshot.pods, key=lambda pod: -pod.priority):
+        if pod.key in left:
+            alike.setdefault(repr((pod.key in snapshot.set_aside, likeness(pod))), pod.key)
     places = ((key, could_place(snapshot, plan, key)) for key in alike.values())
     return [f"{key} could go to {place}" for key, place in places if place is not None]
 

@@ -1,5 +1,7 @@
 """Whole snapshots."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from nodewright.domain.pods import Pod
@@ -32,6 +34,9 @@ def _worlds(draw: st.DrawFn, *, ruled: bool) -> Snapshot:
     waiting = tuple(each for app in some for each in draw(replicas(app)))
     standing: tuple[Pod, ...] = some if ruled else ()
     there = [draw(rooms(f"node-{n}", standing, names)) for n in range(draw(st.integers(0, 4)))]
+    nominated: bool = draw(st.booleans())
+    if there and nominated:
+        there[0] = replace(there[0], nominated=tuple(each.key for each in waiting[:2]))
     aside = [draw(rooms(f"cordoned-{n}", standing, names)) for n in range(draw(st.integers(0, 1)))]
     daemons = [draw(daemon_sets(f"agent-{n}")) for n in range(draw(st.integers(0, 2)))]
     left_out = [each.key for each in waiting[:: draw(st.sampled_from([2, 3, 5]))]] if draw(_seldom) else []

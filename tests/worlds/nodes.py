@@ -26,7 +26,8 @@ _REGISTERED = Requirements([Requirement.of("karpenter.sh/registered", "In", ["tr
 def rooms(draw: st.DrawFn, name: str, apps: tuple[Pod, ...], pool_names: tuple[str, ...]) -> Room:
     """A node with up to four pods of the apps on it."""
     pods = tuple(draw(st.lists(st.sampled_from(apps), max_size=4))) if apps else ()
-    standing = tuple(_bound(each, name, number) for number, each in enumerate(pods))
+    leaving = draw(st.sampled_from([False] * 5 + [True]))
+    standing = tuple(_bound(each, name, number, terminating=leaving) for number, each in enumerate(pods))
     initialized = draw(st.booleans())
     last = {"karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"} if initialized else {}
     return Room(
@@ -74,13 +75,14 @@ def _labels(draw: st.DrawFn, name: str, pool_names: tuple[str, ...]) -> dict[str
     return {key: value for key, value in {**labels, **more}.items() if key != without}
 
 
-def _bound(app: Pod, node: str, number: int) -> Pod:
-    """One that was started before, of the same app."""
+def _bound(app: Pod, node: str, number: int, *, terminating: bool) -> Pod:
+    """One that was started before, of the same app; perhaps the first is on its way out."""
     return replace(
         app,
         key=PodKey(app.key.namespace, f"{app.key.name}-on-{node}-{number}"),
         node_name=node,
         phase="Running",
+        terminating=terminating and number == 0,
         requests=Resources(),
         priority=0,
         host_ports=app.host_ports if number == 0 else (),

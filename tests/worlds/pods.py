@@ -9,7 +9,14 @@ from nodewright.domain.host_ports import HostPort
 from nodewright.domain.pods import Attachment, Pod, PodKey
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.taints import Toleration
-from nodewright.domain.topology import PodAffinityTerm, PodSelector, TopologySpread
+from nodewright.domain.topology import (
+    PodAffinityTerm,
+    PodSelector,
+    Preferences,
+    PreferredNodes,
+    TopologySpread,
+    Weighted,
+)
 from tests.builders import pod, requirements, resources
 from tests.worlds.nodes import EBS
 
@@ -20,6 +27,7 @@ CAPACITY_TYPE = "karpenter.sh/capacity-type"
 _KEYS = (*[ZONE] * 9, *[HOST] * 6, *[CAPACITY_TYPE] * 2, RACK, TEAM)
 
 _KINDS = (("affinity",), ("anti_affinity",), ("affinity", "anti_affinity"), ("affinity", "affinity"))
+EVERYBODY = PodSelector(Requirements(), frozenset(), Requirements())
 Twist = Callable[[Pod], Pod]
 
 
@@ -72,6 +80,15 @@ SHARING_TWISTS: dict[str, Twist] = {
 }
 
 
+WISHES: dict[str, Preferences] = {
+    "none": Preferences(),
+    "zone-a": Preferences(nodes=(PreferredNodes(10, requirements((ZONE, "In", "a"))),)),
+    "arm-or-nothing": Preferences(nodes=(PreferredNodes(100, requirements(("kubernetes.io/arch", "In", "arm64"))),)),
+    "apart": Preferences(anti_affinity=(Weighted(100, PodAffinityTerm(HOST, EVERYBODY)),)),
+    "together": Preferences(affinity=(Weighted(50, PodAffinityTerm(ZONE, EVERYBODY)),)),
+}
+
+
 @st.composite
 def apps(draw: st.DrawFn, *, ruled: bool) -> tuple[Pod, ...]:
     """One pod of each app, which its replicas are like; the first may go to most nodes."""
@@ -97,6 +114,7 @@ def _app(draw: st.DrawFn, name: str, home: str, names: list[str], *, ruled: bool
     )
     for twist in draw(st.lists(st.sampled_from(PICKY if picky else EASY), max_size=2)):
         made = NODE_TWISTS[twist](made)
+    made = replace(made, preferences=WISHES[draw(st.sampled_from(["none"] * 5 + list(WISHES)))])
     if not ruled:
         return made
     for twist in draw(st.lists(st.sampled_from(list(SHARING_TWISTS)), max_size=1)):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from nodewright.domain.money import show_usd
 from nodewright.domain.pods import Pod
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
+from nodewright.domain.topology import NO_PREFERENCES
 
 
 def shown(snapshot: Snapshot) -> str:
@@ -65,6 +66,7 @@ def _wishes(pod: Pod) -> str:
         *(f"volumes in {each}" for each in pod.volume_nodes if each),
         *(f"attaches {each.volume}" for each in pod.attachments),
         *(f"tolerates {each}" for each in pod.tolerations),
+        *([f"prefers {pod.preferences}"] if pod.preferences != NO_PREFERENCES else []),
         *pod.problems,
     ]
     return "; ".join([*wishes, *([f"priority {pod.priority}"] if pod.priority else [])])
