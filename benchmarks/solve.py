@@ -1,8 +1,8 @@
 """Plans beside Karpenter's own scheduler, on the same pods and types in the same run.
 
-Either planner has a process of its own for each workload. Rates count CPU seconds on our side and wall seconds on
-Karpenter's, whose five workers use every core there is: an honest comparison on a busy machine favours Karpenter
-neither way, but run it on a quiet one. `fast` is our greedy plan, which is there first; `whole` what is bought.
+Either planner has a process of its own for each workload. Rates count CPU seconds on our side; on Karpenter's, whose
+five workers use every core there is, wall or CPU seconds, whichever are less: what else the machine does is held
+against neither. `fast` is our greedy plan, which is there first; `whole` what is bought.
 """
 
 import json
@@ -86,7 +86,7 @@ def karpenter_plan(program: Path, workload: Workload) -> Theirs | None:
     done = _run([str(program)], workload)
     if done is None:
         return None
-    return Theirs(float(done["seconds"]), float(done["cost"]), *(int(done[key]) for key in _WHOLE))
+    return Theirs(min(done["seconds"], done["cpuSeconds"]), float(done["cost"]), *(int(done[key]) for key in _WHOLE))
 
 
 _LATE = "too long"
