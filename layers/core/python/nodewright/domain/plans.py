@@ -70,6 +70,18 @@ class Unschedulable:
 
 
 @dataclass(frozen=True, slots=True)
+class Relaxed:
+    """A preference that doesn't hold for some of the pods which have it and have a place."""
+
+    preference: str
+    """In the field's words, with its weight."""
+    pods: int
+    """How many of them."""
+    example: PodKey
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The answer of `solve`."""
 
@@ -82,3 +94,5 @@ class Plan:
     """Proven lower bound of `cost` for the pods placed on new nodes; None when not computed."""
     truncated: bool = field(default=False)
     """A wall-clock guard cut it: what is placed may be launched, the rest waits."""
+    relaxed: tuple[Relaxed, ...] = ()
+    """Preferences that it doesn't keep for all."""

@@ -67,6 +67,11 @@ def untolerated(tolerations: Iterable[Toleration], taints: Iterable[Taint], soft
     )
 
 
+def is_soft(taint: Taint) -> bool:
+    """It ranks nodes and keeps nobody off."""
+    return taint.effect == "PreferNoSchedule"
+
+
 def is_ephemeral(taint: Taint) -> bool:
     """Goes away by itself while a node starts, so it is ignored until the node is initialized
     (karpenter-behaviour §6.7).

@@ -13,7 +13,7 @@ from nodewright.domain.scheduling.selections import Selections
 from nodewright.domain.scheduling.shapes import Shape, size_of, turn, wish_of
 from nodewright.domain.scheduling.soft_rules import SoftRule, Sort, soft_rules, soft_rules_of
 from nodewright.domain.snapshot import Snapshot
-from nodewright.domain.taints import Taint, untolerated
+from nodewright.domain.taints import Taint, is_soft, untolerated
 from nodewright.domain.topology import PodAffinityTerm, PreferredNodes
 
 SOFT_TAINT_WEIGHT: Final = 100
@@ -31,8 +31,10 @@ class Crowd:
     """Soft rules they have."""
     selected: tuple[int, ...]
     """Soft rules that count them."""
-    entangled: bool
-    """They have hard rules over domains of several nodes, which a choice of domain may break."""
+    ruled: frozenset[str]
+    """Labels over whose values they have hard rules, hosts' apart: a choice between those may break one."""
+    spread: frozenset[str]
+    """Those of hard spreads. They decide themselves: a spread that saw one value alone would hold anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,6 @@ class Crowds:
     rules: tuple[SoftRule, ...]
     selections: Selections
     crowds: tuple[Crowd, ...]
-
-
-def is_soft(taint: Taint) -> bool:
-    """It ranks nodes and keeps nobody off."""
-    return taint.effect == "PreferNoSchedule"
 
 
 def crowds_of(snapshot: Snapshot, plan: Plan) -> Crowds:
@@ -66,7 +63,7 @@ def crowds_of(snapshot: Snapshot, plan: Plan) -> Crowds:
     return Crowds(rules, sorting.selections, tuple(made))
 
 
-_Likeness = tuple[Shape, tuple[PreferredNodes, ...], tuple[int, ...], tuple[int, ...], bool]
+_Likeness = tuple[Shape, tuple[PreferredNodes, ...], tuple[int, ...], tuple[int, ...], frozenset[str], frozenset[str]]
 
 
 class _Sorting:
@@ -87,7 +84,7 @@ class _Sorting:
         if not (wished or owns or self._attracting.intersection(selected)):
             return None
         heaviest = tuple(sorted(dict.fromkeys(wished), key=lambda each: (-each.weight, str(each.requirements))))
-        return Shape(pod.requests, wish_of(pod), (), ()), heaviest, owns, selected, _is_entangled(pod)
+        return Shape(pod.requests, wish_of(pod), (), ()), heaviest, owns, selected, *_ruled(pod)
 
     def _untainted(self, pod: Pod) -> Iterator[PreferredNodes]:
         """Pools without PreferNoSchedule taints that it doesn't tolerate."""
@@ -101,10 +98,10 @@ def _soft(taints: Sequence[Taint]) -> tuple[Taint, ...]:
     return tuple(taint for taint in taints if is_soft(taint))
 
 
-def _is_entangled(pod: Pod) -> bool:
-    keys = [spread.topology_key for spread in pod.spreads if spread.hard]
-    keys += [term.topology_key for term in (*pod.affinity, *pod.anti_affinity)]
-    return any(not is_host(key) for key in keys)
+def _ruled(pod: Pod) -> tuple[frozenset[str], frozenset[str]]:
+    spread = frozenset(each.topology_key for each in pod.spreads if each.hard and not is_host(each.topology_key))
+    keys = (term.topology_key for term in (*pod.affinity, *pod.anti_affinity))
+    return spread.union(key for key in keys if not is_host(key)), spread
 
 
 def _nominated(snapshot: Snapshot) -> frozenset[tuple[str, PodKey]]:
@@ -113,9 +110,9 @@ def _nominated(snapshot: Snapshot) -> frozenset[tuple[str, PodKey]]:
 
 
 def _crowd(alike: _Likeness, pods: list[Pod]) -> Crowd:
-    shape, wished, owns, selected, entangled = alike
+    shape, wished, owns, selected, ruled, spread = alike
     keys = tuple(pod.key for pod in sorted(pods, key=turn))
-    return Crowd(Shape(shape.requests, shape.wish, (), keys), wished, owns, selected, entangled)
+    return Crowd(Shape(shape.requests, shape.wish, (), keys), wished, owns, selected, ruled, spread)
 
 
 def _order(crowd: Crowd) -> tuple[tuple[int, int], PodKey]:

@@ -10,17 +10,21 @@ from functools import cached_property
 from typing import Final
 
 from nodewright.domain import nodes
+from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
-from nodewright.domain.preference_settings import preference_budget, respects_preferences
+from nodewright.domain.preference_settings import preference_budget
 from nodewright.domain.requirements import Requirement
 from nodewright.domain.scheduling.census import Census, census_without, places
 from nodewright.domain.scheduling.choosing import Choosing, Stake
 from nodewright.domain.scheduling.crowds import Crowd, crowds_of
 from nodewright.domain.scheduling.narrowing import is_reachable, narrowed, preferred_nodes, together
 from nodewright.domain.scheduling.reach import Reach
+from nodewright.domain.scheduling.relaxing import HARD_SPREAD, NO_NODE, NO_TIME, Preference
 from nodewright.domain.scheduling.rules import is_host
 from nodewright.domain.scheduling.settled import Settled
+from nodewright.domain.scheduling.soft_rules import SoftRule
+from nodewright.domain.topology import PreferredNodes
 
 TRIES: Final = 4
 """Quick plans that are made for the preferences of a stage; one where it is urgent."""
@@ -32,6 +36,10 @@ def is_zonal(keys: Iterable[str]) -> bool:
     """Whether these labels are one, and a zone's."""
     names = tuple(keys)
     return len(names) == 1 and names[0] in _ZONES
+
+
+def _alike(key: str) -> frozenset[str]:
+    return _ZONES if key in _ZONES else frozenset([key])
 
 
 class Stage:
@@ -48,11 +56,14 @@ class Stage:
         self._all = self._crowds.crowds
         wished = dict.fromkeys(each.requirements for crowd in self._all for each in crowd.nodes)
         self._reach = Reach(before.snapshot, [crowd.shape for crowd in self._all], list(wished))
+        self.given_up: dict[Preference, str] = {}
+        """Preferences that can't be kept, and why."""
         self._waiting = {each.pod for each in base.plan(whole=whole).unschedulable}
 
     def run(self) -> Settled:
         """What holds with the most that may be kept of its preferences, heavy ones first."""
-        stakes = sorted(self._stakes(), key=self._turn)
+        stakes = everything = sorted(self._stakes(), key=self._turn)
+        why = NO_TIME
         best, kept, most = self._before, 0, len(stakes)
         for _ in range(self._tries):
             if kept >= most:
@@ -62,8 +73,12 @@ class Stage:
             if tried is self._before or self._will_do(tried.plan(whole=self._whole), self._limit):
                 best, kept = tried, count
             else:
+                why = self._fault(tried.plan(whole=self._whole))
                 stakes = stakes if kept else self._without_hopeless(stakes, tried.plan(whole=self._whole))
                 most = min(count - 1, len(stakes))
+        kept_ones = set(map(self._preference, stakes[:kept]))
+        lost = map(self._preference, everything)
+        self.given_up |= {each: why for each in lost if each not in kept_ones}
         return best
 
     def is_confirmed(self, found: Settled) -> bool:
@@ -82,17 +97,39 @@ class Stage:
 
     def _stakes(self) -> Iterator[Stake]:
         for number, crowd in enumerate(self._all):
-            if all(map(respects_preferences, self._reach.pools(crowd.shape))):
-                yield from self._stakes_of(number, crowd)
+            yield from self._stakes_of(number, crowd)
 
     def _stakes_of(self, number: int, crowd: Crowd) -> Iterator[Stake]:
         for each in crowd.nodes:
-            if is_zonal(each.requirements) == self._zonal and is_reachable(crowd, each.requirements, self._reach):
+            if is_zonal(each.requirements) == self._zonal and self._is_open(crowd, each):
                 yield Stake(number, each.weight, nodes=each)
         for index in crowd.owns:
             rule = self._crowds.rules[index]
-            if is_zonal([rule.key]) == self._zonal and not is_host(rule.key):
+            if is_zonal([rule.key]) == self._zonal and not is_host(rule.key) and self._is_open(crowd, rule):
                 yield Stake(number, rule.weight, rule=index)
+
+    def _is_open(self, crowd: Crowd, preference: Preference) -> bool:
+        """Whether it can be kept at all."""
+        keys = [preference.key] if isinstance(preference, SoftRule) else preference.requirements.keys()
+        if any(_alike(key) & crowd.spread for key in keys):
+            self.given_up[preference] = HARD_SPREAD
+        elif isinstance(preference, PreferredNodes) and not is_reachable(crowd, preference.requirements, self._reach):
+            self.given_up[preference] = NO_NODE
+        else:
+            return True
+        return False
+
+    def _preference(self, stake: Stake) -> Preference:
+        return stake.nodes if stake.rule is None and stake.nodes else self._crowds.rules[stake.rule or 0]
+
+    def _fault(self, plan: Plan) -> str:
+        """Of a plan that won't do."""
+        left = len({each.pod for each in plan.unschedulable} - self._waiting)
+        if left:
+            return f"keeping it, {left} pods would wait"
+        least = f"{show_usd(plan.cost)} instead of {show_usd(self._free.cost)} USD/h"
+        may = f"{float(self._share * 100):g} % more" if self._zonal else "nothing more"
+        return f"keeping it, the plan would cost {least}, and it may cost {may}"
 
     def _turn(self, stake: Stake) -> tuple[int, int, int]:
         """Of equal weight those of many pods first: what it costs to be apart grows less than they do."""
@@ -137,6 +174,11 @@ class Stage:
             return Fraction(self._plan.cost)
         return max(Fraction(self._plan.cost), self._base.plan(whole=self._whole).cost * (1 + self._share))
 
+    @property
+    def _free(self) -> Plan:
+        """What it is compared with."""
+        return self._base.plan(whole=self._whole) if self._zonal else self._plan
+
     @cached_property
     def _share(self) -> Fraction:
         """Of the cost without preferences, that those for zones may add."""
@@ -148,5 +190,5 @@ class Stage:
         left = {each.pod for each in plan.unschedulable} - self._waiting
         if not left:
             return list(stakes)
-        hopeless = {n for n, crowd in enumerate(self._all) if crowd.entangled or left.intersection(crowd.shape.pods)}
+        hopeless = {n for n, crowd in enumerate(self._all) if crowd.ruled or left.intersection(crowd.shape.pods)}
         return [stake for stake in stakes if stake.crowd not in hopeless]

@@ -10,33 +10,54 @@ from dataclasses import replace
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.budget import Budget
-from nodewright.domain.scheduling.crowds import SOFT_TAINT_WEIGHT, is_soft
+from nodewright.domain.scheduling.crowds import SOFT_TAINT_WEIGHT
+from nodewright.domain.scheduling.ignoring import respected
 from nodewright.domain.scheduling.mingling import mingled
 from nodewright.domain.scheduling.preference_stages import Stage, is_zonal
+from nodewright.domain.scheduling.relaxing import Preference, relaxed
 from nodewright.domain.scheduling.rules import is_host
 from nodewright.domain.scheduling.settled import Planner, Settled
 from nodewright.domain.scheduling.soft_rules import SPREAD_WEIGHT
 from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.taints import is_soft
+from nodewright.domain.topology import NO_PREFERENCES
 
 
 def preferring(snapshot: Snapshot, budget: Budget, planner: Planner) -> Plan:
     """The plan, with as many preferences kept as may be; without any, what the planner makes of it."""
+    snapshot = respected(snapshot)
+    if not _has_preferences(snapshot):
+        return planner(snapshot, budget)
     heaviest = _heaviest(snapshot)
+    why: dict[Preference, str] = {}
     base = settled = Settled(snapshot, planner, budget)
+    if base.quick.truncated:
+        return base.quick
     for zonal in sorted((each for each in (True, False) if heaviest[each]), key=lambda each: -heaviest[each]):
-        settled = _followed(settled, base, zonal=zonal)
+        settled = _followed(settled, base, why, zonal=zonal)
     plan = settled.whole if settled is base else _measured(settled.whole, base)
-    return mingled(settled.snapshot, plan)
+    plan = mingled(settled.snapshot, plan)
+    return replace(plan, relaxed=relaxed(snapshot, plan, why))
 
 
-def _followed(before: Settled, base: Settled, *, zonal: bool) -> Settled:
+def _followed(before: Settled, base: Settled, why: dict[Preference, str], *, zonal: bool) -> Settled:
     """Found out with quick plans where nobody waits, and only with whole ones where these don't agree."""
     if not base.quick.unschedulable:
         stage = Stage(before, base, zonal=zonal, whole=before.is_urgent)
         found = stage.run()
         if found is before or stage.is_confirmed(found):
+            why |= stage.given_up
             return found
-    return Stage(before, base, zonal=zonal, whole=True).run()
+    stage = Stage(before, base, zonal=zonal, whole=True)
+    found = stage.run()
+    why |= stage.given_up
+    return found
+
+
+def _has_preferences(snapshot: Snapshot) -> bool:
+    return any(is_soft(taint) for options in snapshot.pools for taint in options.pool.taints) or any(
+        pod.preferences != NO_PREFERENCES or any(not spread.hard for spread in pod.spreads) for pod in snapshot.pods
+    )
 
 
 def _heaviest(snapshot: Snapshot) -> dict[bool, int]:

@@ -12,7 +12,7 @@ from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.columns import Columns
 from nodewright.domain.scheduling.shapes import Waiting, Wish
 from nodewright.domain.snapshot import Room
-from nodewright.domain.taints import Taint, untolerated
+from nodewright.domain.taints import Taint, is_soft, untolerated
 
 
 def place(rooms: Iterable[Room], waiting: Waiting) -> tuple[Nomination, ...]:
@@ -30,8 +30,8 @@ def place(rooms: Iterable[Room], waiting: Waiting) -> tuple[Nomination, ...]:
 
 
 def in_order(rooms: Iterable[Room]) -> tuple[Room, ...]:
-    """As they are filled."""
-    return tuple(sorted(rooms, key=lambda room: (not room.initialized, room.name)))
+    """As they are filled; a PreferNoSchedule taint ranks, whoever tolerates it."""
+    return tuple(sorted(rooms, key=lambda room: (not room.initialized, any(map(is_soft, room.taints)), room.name)))
 
 
 class Floor:

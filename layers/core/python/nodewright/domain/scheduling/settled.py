@@ -30,8 +30,11 @@ class Settled:
 
     @cached_property
     def whole(self) -> Plan:
-        """What the budget allows."""
-        return self.quick if self.is_urgent else self._planner(self.snapshot, self._budget)
+        """What the budget allows; where time runs out meanwhile, the quick one."""
+        if self.is_urgent or self.quick.truncated:
+            return self.quick
+        plan = self._planner(self.snapshot, self._budget)
+        return self.quick if plan.truncated else plan
 
     def plan(self, *, whole: bool) -> Plan:
         """Either."""
