@@ -90,7 +90,7 @@ class Bench:
         """With no kubelet to end them they stay, terminating."""
         self._all(lambda pod: self._client.delete("v1", "Pod", pod[1], pod[0]), pods)
 
-    def make_anew(self, pods: Iterable[PodKey]) -> None:
+    def make_anew(self, pods: Iterable[Object]) -> None:
         """The same pods once more, so that the scheduler looks at them again.
 
         It does so by itself when something happens that may help, but doesn't notice everything: that a partner
@@ -128,11 +128,9 @@ class Bench:
         found = self._client.get("v1", "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         return any(each["type"] == "PodScheduled" for each in found["status"].get("conditions", []))
 
-    def _recreate(self, pod: PodKey) -> None:
-        found = self._client.get("v1", "Pod", pod.name, pod.namespace)
-        self._client.delete("v1", "Pod", pod.name, pod.namespace, grace_seconds=0)
-        metadata = {key: found["metadata"][key] for key in ("name", "namespace", "labels")}
-        self._client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": found["spec"]})
+    def _recreate(self, pod: Object) -> None:
+        self._client.delete("v1", "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], grace_seconds=0)
+        self._client.create(pod)
 
     def _untaint(self, node: Object) -> None:
         self._client.patch("v1", "Node", node["metadata"]["name"], {"spec": {"taints": node["spec"]["taints"]}})

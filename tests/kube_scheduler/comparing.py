@@ -75,13 +75,12 @@ class _Playing:
         self._nominate(bought)
         self.bench.make_ready(bought.nodes)
         self.bench.let_it_see()
-        pods = [pod_key(pod) for pod in self.cluster.pending]
+        pods = {pod_key(pod): pod for pod in self.cluster.pending}
         if self.held:
             _complete(self.bench, self.cluster)
-            self.chance.shuffle(pods)
-            self.bench.release(pods)
+            self.bench.release(self.chance.sample(list(pods), len(pods)))
             self.held = False
-        bindings = settle(self.bench, frozenset(pods), bought.planned.keys())
+        bindings = settle(self.bench, pods, bought.planned.keys())
         return Round(self.cluster, plan, bought, bindings)
 
     def offer(self, last: Round) -> Mapping[PodKey, str]:
@@ -94,7 +93,8 @@ class _Playing:
             return {}
         join(self.bench, self.cluster, nodes)
         self.bench.make_ready(nodes)
-        found = settle(self.bench, left, ())
+        pods = {pod_key(pod): pod for pod in self.cluster.pending if pod_key(pod) in left}
+        found = settle(self.bench, pods, ())
         return {pod: _shown(nodes, name) for pod, name in found.nodes.items()}
 
     def _nominate(self, bought: Bought) -> None:

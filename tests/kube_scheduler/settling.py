@@ -35,10 +35,10 @@ class Bindings:
         return quiet > (_QUIET_SECONDS if self.nodes.keys() >= set(planned) else _PATIENT_SECONDS)
 
 
-def settle(bench: Bench, pods: Collection[PodKey], planned: Collection[PodKey]) -> Bindings:
-    """Where the pods are in the end."""
+def settle(bench: Bench, pods: Mapping[PodKey, Object], planned: Collection[PodKey]) -> Bindings:
+    """Where the pods are in the end; `pods` as they were made."""
     seen = _wait(bench, pods, planned)
-    stuck = [pod for pod in planned if pod not in seen.nodes]
+    stuck = [pods[pod] for pod in planned if pod not in seen.nodes]
     if not stuck:
         return seen
     bench.make_anew(stuck)
