@@ -9,11 +9,13 @@ from typing import Final
 
 import numpy as np
 
+from nodewright.domain.scheduling import vacancies
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.crossing import crossed
 from nodewright.domain.scheduling.entangled import Kind, min_key
 from nodewright.domain.scheduling.homes import Member, homes
+from nodewright.domain.scheduling.nominated import keep_nominated
 from nodewright.domain.scheduling.opened import Need, Step
 from nodewright.domain.scheduling.rules import RepulsionRule, is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
@@ -25,7 +27,7 @@ def place(scene: Scene, meter: Meter) -> None:
     """Put as many as possible of the scene's pods somewhere."""
     placing = _Placing(scene, meter)
     scene.look_round()
-    placing.keep_nominated()
+    keep_nominated(scene, placing.order)
     for loose in (False, True):
         while placing.round(loose=loose):
             pass
@@ -51,36 +53,13 @@ class _Placing:
         self._scene = scene
         self._meter = meter
         kinds = scene.tangle.kinds
-        self._order = sorted(range(len(kinds)), key=self._turn)
-
-    def keep_nominated(self) -> None:
-        """Put pods where they were nominated, where that still holds; again while that makes others hold."""
-        scene = self._scene
-        kind_of = {pod.key: number for number, kind in enumerate(scene.tangle.kinds) for pod in kind.pods}
-        wanted = [
-            (site, pod, kind_of[pod])
-            for site, room in enumerate(scene.standing.rooms)
-            for pod in room.nominated
-            if pod in kind_of
-        ]
-        while wanted:
-            left = []
-            for site, pod, number in wanted:
-                if not scene.waits(number, pod):
-                    continue
-                if self._rooms(number, self._ruling(number))[site]:
-                    scene.settle(number, site, pod)
-                else:
-                    left.append((site, pod, number))
-            if len(left) == len(wanted):
-                return
-            wanted = left
+        self.order = sorted(range(len(kinds)), key=self._turn)
 
     def round(self, *, loose: bool, reaching: bool = True) -> bool:
         """Every kind in its turn; whether any pod found a place."""
         self._scene.look_round(reaching=reaching)
         placed = False
-        for number in self._order:
+        for number in self.order:
             while self._scene.waiting[number] and self._meter.spend(0):
                 spot = self._find(number, loose=loose)
                 if spot is None:
@@ -92,7 +71,7 @@ class _Placing:
     def cross(self) -> None:
         """Pods left that are under several spreads at once."""
         scene = self._scene
-        for number in self._order:
+        for number in self.order:
             while scene.waiting[number] and self._meter.spend(0):
                 found = crossed(scene, number)
                 if found is None:
@@ -162,12 +141,9 @@ class _Placing:
         ]
         yield from homes(group.domains(), members, scene.standing, scene.opened)
 
-    def _ruling(self, number: int) -> Ruling:
-        return self._scene.tallies.ruling(self._scene.roles[number])
-
     def _look(self, number: int, whole: Ints | None, *, loose: bool) -> _Spot | None:
         """The best place for one more pod of a kind; `whole` is what its node has to hold in the end."""
-        ruling = self._ruling(number)
+        ruling = self._scene.tallies.ruling(self._scene.roles[number])
         better = self._scene.tallies.steering(self._scene.roles[number])
         if better is not None and (ruling.localities & better).any():
             steered = replace(ruling, localities=ruling.localities & better)
@@ -179,12 +155,12 @@ class _Placing:
     def _judge(self, number: int, ruling: Ruling, whole: Ints | None, *, loose: bool) -> _Spot | None:
         scene = self._scene
         crowds = scene.tallies.crowds(scene.roles[number])
-        rooms = np.flatnonzero(self._rooms(number, ruling, whole))
+        rooms = np.flatnonzero(vacancies.rooms(scene, number, ruling, whole))
         if len(rooms):
             return _Spot(int(rooms[np.lexsort((rooms, crowds[scene.standing.locality[rooms]]))[0]]))
         if scene.tangle.kinds[number].held:
             return None
-        sites = self._sites(number, ruling)
+        sites = vacancies.sites(scene, number, ruling)
         for tier in range(len(scene.opened)):
             need = self._need(tier, number, ruling, crowds, whole, loose=loose)
             step = self._step(tier, need, sites, opens=ruling.opens)
@@ -206,20 +182,6 @@ class _Placing:
                 if step is not None:
                     return _Spot(-1, tier, step, need)
         return None
-
-    def _rooms(self, number: int, ruling: Ruling, whole: Ints | None = None) -> Bools:
-        scene = self._scene
-        rooms = len(scene.standing.rooms)
-        wanted = scene.wanted_at(number, np.arange(rooms)) if whole is None else whole
-        mask = scene.standing.candidates(scene.tangle.kinds[number].wish, wanted, ruling.localities)
-        return mask & self._sites(number, ruling)[:rooms]
-
-    def _sites(self, number: int, ruling: Ruling) -> Bools:
-        mask = ruling.sites(self._scene.sites)
-        ports = self._scene.tangle.kinds[number].host_ports
-        if ports:
-            mask[list(self._scene.ports.refuse(ports))] = False
-        return mask
 
     def _need(self, tier: int, number: int, ruling: Ruling, crowds: Ints, whole: Ints | None, *, loose: bool) -> Need:
         scene = self._scene
@@ -246,7 +208,7 @@ class _Placing:
 
     def _take(self, number: int, spot: _Spot) -> None:
         scene = self._scene
-        pod = scene.waiting[number][0]
+        pod = next(iter(scene.waiting[number].values()))
         if spot.tier is None or spot.step is None or spot.need is None:
             scene.settle(number, spot.site, pod.key)
         else:

@@ -53,7 +53,8 @@ class Scene:
         self.placed: list[Counter[int]] = [Counter() for _ in tangle.kinds]
         """Pods of each kind by locality."""
         self.wanted = [self.demands.of(kind) for kind in tangle.kinds]
-        self.waiting = [list(kind.pods) for kind in tangle.kinds]
+        self.waiting = [{pod.key: pod for pod in kind.pods} for kind in tangle.kinds]
+        """Of each kind, in the order in which they are served."""
         self._offers = [Offers(tier, tangle, daemon_sets) for tier in tiers]
         self.opened = [
             Opened(tier, rows, each.masks, self.demands)
@@ -79,7 +80,7 @@ class Scene:
 
     def waits(self, kind: int, pod: PodKey) -> bool:
         """Whether it has no place yet."""
-        return any(each.key == pod for each in self.waiting[kind])
+        return pod in self.waiting[kind]
 
     def mask_index(self, tier: int, kind: int, *, loose: bool) -> int:
         """Of the offerings it may use."""
@@ -160,7 +161,7 @@ class Scene:
 
     def settle(self, kind: int, site: int, pod: PodKey) -> None:
         """A pod goes to a room."""
-        found = next(each for each in self.waiting[kind] if each.key == pod)
+        found = self.waiting[kind][pod]
         self.standing.free[site] -= self.wanted_at(kind, np.array([site])).reshape(-1)
         self._note(kind, found, site, int(self.standing.locality[site]))
 
@@ -192,7 +193,7 @@ class Scene:
                 spread.begin_at_home(others, expected[rule])
 
     def _note(self, kind: int, pod: Pod, site: int, locality: int) -> None:
-        self.waiting[kind].remove(pod)
+        del self.waiting[kind][pod.key]
         self.contents[site].append((kind, pod))
         self.placed[kind][locality] += 1
         self.demands.attach(pod.attachments, site)

@@ -127,8 +127,8 @@ def _stuck(joint: Joint, snapshot: Snapshot, *, cut: bool) -> Iterator[Unschedul
         pods = scene.waiting[number]
         if pods:
             why = _why(joint, number, snapshot, cut=cut)
-            yield from (Unschedulable(pod.key, why.word, why.message) for pod in pods if not kind.held)
-            yield from _held((pod.key for pod in pods if kind.held), snapshot.set_aside)
+            yield from (Unschedulable(pod.key, why.word, why.message) for pod in pods.values() if not kind.held)
+            yield from _held((pod for pod in pods if kind.held), snapshot.set_aside)
 
 
 def _lost(joint: Joint) -> Iterator[Unschedulable]:
