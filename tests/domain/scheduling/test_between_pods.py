@@ -179,6 +179,22 @@ class TestSpread:
         assert by_zone(plan) == {"a": 1, "b": 1, "c": 1}
 
 
+class TestNominated:
+    def test_pods_stay_where_they_were_planned_whatever_the_order_in_which_their_rooms_are_looked_at(self) -> None:
+        waiting = pods(6, labels=APP, spreads=(spread(),))
+        keys = [each.key for each in waiting]
+        coming = [
+            room(f"n-{zone}", labels={ZONE_LABEL: zone}, nominated=tuple(keys[number::3]), initialized=False)
+            for number, zone in enumerate("abc")
+        ]
+
+        plan = solve(snapshot(waiting, rooms=[room("idle", cpu=8, labels={ZONE_LABEL: "a"}), *coming]))
+
+        assert {each.node: set(each.pods) for each in plan.nominations} == {
+            each.name: set(each.nominated) for each in coming
+        }
+
+
 class TestAffinity:
     def test_a_group_goes_to_the_zone_where_one_of_it_is(self) -> None:
         plan = solve(snapshot(pods(3, labels=APP, affinity=(term(),)), rooms=[full("n", "b", APP)]))
