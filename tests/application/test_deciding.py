@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +8,7 @@ from nodewright.application import deciding
 from nodewright.application.errors import UnavailableError
 from nodewright.application.launching import Outcome
 from nodewright.application.ports import DecisionRecord, FleetError, ManifestWarning
-from nodewright.domain.plans import Launch, LaunchOffering, Nomination, Plan, Unschedulable
+from nodewright.domain.plans import Launch, LaunchOffering, Nomination, Plan, Relaxed, Unschedulable
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.snapshot import Snapshot
@@ -65,6 +65,7 @@ def test_a_plan_of_nothing_is_not_worth_telling() -> None:
 def test_a_decision_holds_plan_outcome_and_warnings() -> None:
     desk = Desk()
     plan = Plan((launch(0, 1),), (Nomination("n", (key(2),)),), waiting(3), cost=80_000_000, bound=70_000_000)
+    plan = replace(plan, relaxed=(Relaxed("nodes with zone In [c] (weight 1)", 2, key(0), "too dear"),))
     error = FleetError("InsufficientInstanceCapacity", "no room", "m5.large", "a")
     warning = ManifestWarning("NodePool/x", "spec.limits", "is negative")
     desk.record(plan, Outcome(1, 2, (error,)), Outcome(refused="not allowed"), warnings=(warning,))
@@ -85,6 +86,14 @@ def test_a_decision_holds_plan_outcome_and_warnings() -> None:
         "nominations": [{"node": "n", "pods": ["default/p-2"]}],
         "unschedulable": [
             {"reason": "NoPool", "message": "there is no node pool; create one", "pods": ["default/p-3"]}
+        ],
+        "preferences": [
+            {
+                "preference": "nodes with zone In [c] (weight 1)",
+                "pods": 2,
+                "example": "default/p-0",
+                "reason": "too dear",
+            }
         ],
         "errors": ["InsufficientInstanceCapacity: no room"],
         "refused": ["not allowed"],

@@ -98,6 +98,35 @@ def test_the_json_is_as_documented() -> None:
     assert 0 < document["bound"] <= 1
 
 
+PREFERRING = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  affinity:
+    nodeAffinity:
+      preferredDuringSchedulingIgnoredDuringExecution:
+        - weight: 5
+          preference: {matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [z]}]}
+  containers: [{name: c, image: i, resources: {requests: {cpu: 100m}}}]
+"""
+
+
+def test_preferences_that_do_not_hold_are_told() -> None:
+    document = json.loads(on_reference(POOL, CLASS, PREFERRING).stdout)
+    assert document["preferences"] == [
+        {
+            "preference": "nodes with topology.kubernetes.io/zone In [z] (weight 5)",
+            "pods": 1,
+            "example": "default/p",
+            "reason": "no node that is there or could be bought would do",
+        }
+    ]
+    text = shown(POOL, CLASS, PREFERRING)
+    assert "Preferences not kept" in text
+    assert "default/p nodes with topology.kubernetes.io/zone In [z] (weight 5): no node that" in text
+
+
 def test_prices_are_exact_decimals_and_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     offering = {"zone": "a", "capacityType": "on-demand", "price": 0.1}
     types = [{"name": "x", "capacity": {"cpu": 2, "memory": "4Gi"}, "offerings": [offering]}]

@@ -11,7 +11,7 @@ from nodewright.application.errors import OutsideError
 from nodewright.application.launching import Outcome
 from nodewright.application.ports import Cluster, DecisionRecord, Ledger, ManifestWarning, Observer
 from nodewright.domain.money import show_usd
-from nodewright.domain.plans import Launch, Plan, Unschedulable
+from nodewright.domain.plans import Launch, Plan, Relaxed, Unschedulable
 from nodewright.domain.snapshot import Snapshot
 
 #: Pods told by an event in one run, and of those that share a reason: thousands needn't each hear it.
@@ -81,6 +81,7 @@ def _details(decided: Decided) -> dict[str, object]:
         "launches": [_launch(launch) for launch in plan.launches],
         "nominations": [{"node": n.node, "pods": _names(n.pods)} for n in plan.nominations],
         "unschedulable": _reasons(plan.unschedulable),
+        "preferences": [_relaxed(each) for each in plan.relaxed],
         "errors": sorted({f"{e.code}: {e.message}" for o in decided.outcomes for e in o.errors}),
         "refused": sorted({o.refused for o in decided.outcomes if o.refused}),
         "warnings": sorted(f"{w.object} {w.path}: {w.message}" for w in decided.warnings),
@@ -100,6 +101,10 @@ def _launch(launch: Launch) -> dict[str, object]:
         "nodes": len(launch.nodes),
         "pods": _names([pod for pods in launch.nodes for pod in pods]),
     }
+
+
+def _relaxed(each: Relaxed) -> dict[str, object]:
+    return {"preference": each.preference, "pods": each.pods, "example": str(each.example), "reason": each.reason}
 
 
 def _names(pods: Sequence[object]) -> list[str]:

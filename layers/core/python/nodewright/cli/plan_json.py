@@ -6,7 +6,7 @@ import msgspec
 
 from nodewright.application.plan import Planned
 from nodewright.domain.money import to_usd
-from nodewright.domain.plans import Launch
+from nodewright.domain.plans import Launch, Relaxed
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
@@ -29,7 +29,12 @@ def plan_document(planned: Planned) -> dict[str, object]:
             {"pod": str(each.pod), "reason": each.reason, "message": each.message} for each in plan.unschedulable
         ],
         "warnings": [{"object": w.object, "path": w.path, "message": w.message} for w in planned.warnings],
+        **({"preferences": [_relaxed(each) for each in plan.relaxed]} if plan.relaxed else {}),
     }
+
+
+def _relaxed(each: Relaxed) -> Mapping[str, object]:
+    return {"preference": each.preference, "pods": each.pods, "example": str(each.example), "reason": each.reason}
 
 
 def _launch(launch: Launch) -> Mapping[str, object]:

@@ -28,6 +28,7 @@ def show_plan(planned: Planned, console: Console) -> None:
     page.launches(planned.plan)
     page.nominations(planned.plan)
     page.waiting(planned.plan)
+    page.preferences(planned.plan)
     page.warnings(planned)
 
 
@@ -124,6 +125,14 @@ class _Page:
         if groups:
             example = plan.unschedulable[0].pod
             self._print(Text(f"More of one: nodewright explain pod {example}, with the same options.", style="dim"))
+
+    def preferences(self, plan: Plan) -> None:
+        """Those that not all pods have."""
+        if plan.relaxed:
+            self._title("Preferences not kept")
+        for each in plan.relaxed:
+            who = str(each.example) if each.pods == 1 else f"{_count(each.pods, 'pod')} like {each.example}"
+            self._entry(Text.assemble((who, "bold"), " ", each.preference), each.reason)
 
     def warnings(self, planned: Planned) -> None:
         """Objects that are told the same, together."""
