@@ -44,7 +44,7 @@ class Localities:
     def of_rows(self, place: Tier) -> Ints:
         """Of every offering of a tier."""
         columns = [self._column(place, key) for key in self.keys]
-        columns += [_passing(place, each).astype(np.int64) for each in self.filters]
+        columns += [passing(place, each).astype(np.int64) for each in self.filters]
         if not columns:
             return np.full(len(place.prices), self._number(()))
         found, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
@@ -107,16 +107,17 @@ def counts(rule: SpreadRule, room: Room) -> bool:
     return _passes(room, rule.nodes) and all(is_host(key) or key in room.labels for key in rule.keys)
 
 
-def _passes(room: Room, counted: NodeFilter) -> bool:
-    if counted.tolerations is not None and untolerated(counted.tolerations, room.taints):
-        return False
-    return counted.alternatives is None or any(each.admits(room.labels) for each in counted.alternatives)
-
-
-def _passing(place: Tier, counted: NodeFilter) -> Bools:
+def passing(place: Tier, counted: NodeFilter) -> Bools:
+    """Offerings whose nodes a spread counts."""
     mask = np.ones(len(place.prices), dtype=np.bool_)
     if counted.alternatives is not None:
         mask &= labelled_rows(place, Wish(counted.alternatives, ()))
     if counted.tolerations is not None:
         mask &= bearable_rows(place, Wish((), counted.tolerations))
     return mask
+
+
+def _passes(room: Room, counted: NodeFilter) -> bool:
+    if counted.tolerations is not None and untolerated(counted.tolerations, room.taints):
+        return False
+    return counted.alternatives is None or any(each.admits(room.labels) for each in counted.alternatives)

@@ -10,14 +10,14 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.entangled import Tangle
-from nodewright.domain.scheduling.localities import Localities, counts
+from nodewright.domain.scheduling.localities import Localities, counts, passing
 from nodewright.domain.scheduling.new_daemons import NewDaemons
 from nodewright.domain.scheduling.offers import Offers
 from nodewright.domain.scheduling.opened import Need, Opened, Step
 from nodewright.domain.scheduling.ports import Ports
 from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
 from nodewright.domain.scheduling.roles import bound_roles, roles
-from nodewright.domain.scheduling.rules import is_host, topology_keys
+from nodewright.domain.scheduling.rules import NodeFilter, is_host, topology_keys
 from nodewright.domain.scheduling.shapes import Wish
 from nodewright.domain.scheduling.standing import Standing
 from nodewright.domain.scheduling.tallies import Tallies
@@ -64,6 +64,7 @@ class Scene:
         """Pods of nodes whose launch lists didn't come about."""
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
+        self._countable: dict[tuple[int, NodeFilter], Bools] = {}
         self._daemons = [NewDaemons(tier, tangle, daemon_sets) for tier in tiers]
         for number, (room, locality) in enumerate(zip((*rooms, *others), of_rooms, strict=True)):
             self._furnish(room, locality, number if number < len(rooms) else len(rooms) - 1 - number)
@@ -173,10 +174,19 @@ class Scene:
         if site == self.sites:
             self.contents.append([])
             self.tallies.there(locality)
-            self.tallies.there_by_name(site, lambda _: True)
+            self.tallies.there_by_name(site, lambda rule: bool(self._counted(tier, rule.nodes)[locality]))
             for each in self._daemons[tier].on(step.row):
                 self.tallies.add(each, locality, site)
         self._note(kind, pod, site, locality)
+
+    def _counted(self, tier: int, counted: NodeFilter) -> Bools:
+        """Localities in which a new node may be one that a spread counts: which type comes is open."""
+        if (tier, counted) not in self._countable:
+            opened = self.opened[tier]
+            mask = np.zeros(len(self.localities), dtype=np.bool_)
+            mask[opened.locality[passing(opened.place, counted)]] = True
+            self._countable[tier, counted] = mask
+        return self._countable[tier, counted]
 
     def _find_homes(self) -> None:
         """For spreads that count pods that aren't under them."""
