@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nodewright.domain import nodes
 from nodewright.domain.host_ports import HostPort
-from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.plans import Launch, LaunchOffering, Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.demands import EBS_DRIVER
 from nodewright.domain.scheduling.lanes import own_labels
@@ -78,13 +78,17 @@ def _new(snapshot: Snapshot, plan: Plan, pods: Mapping[PodKey, Pod]) -> Iterator
 
 def planned_labels(options: PoolOptions, launch: Launch) -> Mapping[str, str]:
     """Of a node of a launch, where its cheapest offering comes."""
-    first = launch.offerings[0]
-    kind = next(each for each in options.instance_types if each.name == first.instance_type)
-    zone_id = next((each.zone_id for each in kind.offerings if each.zone == first.zone), "")
+    return offered_labels(options, launch, launch.offerings[0])
+
+
+def offered_labels(options: PoolOptions, launch: Launch, offering: LaunchOffering) -> Mapping[str, str]:
+    """Of a node of a launch, where this offering comes."""
+    kind = next(each for each in options.instance_types if each.name == offering.instance_type)
+    zone_id = next((each.zone_id for each in kind.offerings if each.zone == offering.zone), "")
     return {
         **kind.labels,
         nodes.INSTANCE_TYPE_LABEL: kind.name,
-        nodes.ZONE_LABEL: first.zone,
+        nodes.ZONE_LABEL: offering.zone,
         nodes.CAPACITY_TYPE_LABEL: launch.capacity_type,
         **({nodes.ZONE_ID_LABEL: zone_id} if zone_id else {}),
         **own_labels(options.pool),

@@ -1,6 +1,6 @@
 """A plan in which some pods are entangled: those first and carefully, the others around them by shape."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,7 +8,6 @@ import numpy as np
 from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch, Nomination
 from nodewright.domain.pods import PodKey
-from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import careful
 from nodewright.domain.scheduling.arrays import Floats
@@ -16,13 +15,13 @@ from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import Purchase, buy, relaxed_bound
 from nodewright.domain.scheduling.entangled import Tangle
-from nodewright.domain.scheduling.final_state import planned_labels
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.opened_launches import launches, openings
 from nodewright.domain.scheduling.rooms import Floor, in_order
 from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish
+from nodewright.domain.scheduling.surprises import surprises, unsurprising
 from nodewright.domain.scheduling.tiers import Tier, tiers
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 
@@ -75,11 +74,12 @@ class JointPlan:
         fillers = self._fill_opened()
         pools = [self._after(options) for options in self._pools]
         purchase = buy(pools, self._snapshot.daemon_sets, self._waiting, self._meter)
+        bought = unsurprising(scene, self._pools, purchase.launches)
         purses = [self._purse(tier, purchase) for tier in range(len(scene.opened))]
         made = tuple(launches(scene, fillers, self._shape_of, purses))
         return Joint(
             nominations=nominations,
-            launches=topped_up(self._snapshot, (*made, *purchase.launches), self._waiting),
+            launches=topped_up(self._snapshot, (*made, *bought), self._waiting),
             bound=self._bound(made, purchase),
             held=held,
             scene=scene,
@@ -87,19 +87,8 @@ class JointPlan:
                 replace(opened.place, remaining=np.floor(purse).astype(np.int64))
                 for opened, purse in zip(scene.opened, purses, strict=True)
             ),
-            surprises=tuple(self._surprises(purchase.launches)),
+            surprises=tuple(surprises(scene, self._pools, bought)),
         )
-
-    def _surprises(self, bought: Sequence[Launch]) -> Iterator[Room]:
-        if not self.scene.tallies.is_wary:
-            return
-        options = {each.pool.name: each for each in self._pools}
-        for launch in bought:
-            pool = options[launch.pool].pool
-            labels = planned_labels(options[launch.pool], launch)
-            room = Room(f"new {launch.pool}", labels, pool.taints, Resources(), initialized=False)
-            if self.scene.is_surprising(room):
-                yield room
 
     def _hold(self) -> frozenset[PodKey]:
         """Pods that found no room and for which nothing is bought now; they no longer wait."""

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 
-from nodewright.domain import nodes
 from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch, LaunchOffering
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling.demands import EBS_DRIVER
-from nodewright.domain.scheduling.lanes import own_labels
+from nodewright.domain.scheduling.final_state import offered_labels
 from nodewright.domain.scheduling.residents import daemons_to_come
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 from nodewright.domain.usage import node_usage
@@ -63,14 +62,7 @@ def paid(options: PoolOptions, launch: Launch) -> PoolOptions:
 def _bare(snapshot: Snapshot, options: PoolOptions, launch: Launch, offering: LaunchOffering) -> Room:
     """A node of one offering, without pods."""
     kind = next(each for each in options.instance_types if each.name == offering.instance_type)
-    labels = {
-        **kind.labels,
-        nodes.INSTANCE_TYPE_LABEL: kind.name,
-        nodes.ZONE_LABEL: offering.zone,
-        nodes.CAPACITY_TYPE_LABEL: launch.capacity_type,
-        **own_labels(options.pool),
-        **launch.labels,
-    }
+    labels = offered_labels(options, launch, offering)
     empty = Room("", labels, options.pool.taints, kind.allocatable, initialized=False)
     daemons = tuple(daemons_to_come(empty, snapshot.daemon_sets))
     return Room(
