@@ -35,7 +35,7 @@ def generate(problem: Problem, master: Master, counts: Ints, proven: float, mete
     last = relaxation = master.solve()
     searches = _searches()
     how = next(searches)
-    while relaxation is not None and meter.spend(len(problem.prices) + len(master.columns) // _PER_UNIT):
+    while relaxation is not None and meter.spend(problem.round_cost + len(master.columns) // _PER_UNIT):
         last = relaxation
         if float(relaxation.values @ counts) <= bound * _NEAR:
             break

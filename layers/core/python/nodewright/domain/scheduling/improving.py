@@ -71,7 +71,7 @@ class Improved:
 def improve(problem: Problem, counts: Ints, remaining: Floats, packing: Packing, meter: Meter) -> Improved:
     """A cheaper packing of the same pods, or this one. `remaining` is what the limits allow them."""
     proven = bound(problem, counts)
-    if packing.left.any() or packing.cost <= proven * _CLOSE or not meter.spend(len(problem.prices)):
+    if packing.left.any() or packing.cost <= proven * _CLOSE or not meter.spend(_START * problem.round_cost):
         return Improved(packing, proven)
     # HiGHS is loaded only where a plan is worth the work.
     from nodewright.domain.scheduling.generating import generate  # noqa: PLC0415
@@ -90,6 +90,8 @@ def improve(problem: Problem, counts: Ints, remaining: Floats, packing: Packing,
 
 _CLOSE: Final = 1.001
 """No more can be gained."""
+_START: Final = 5
+"""Rounds that setting up takes."""
 
 
 def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:

@@ -38,11 +38,13 @@ class Packing:
         return (int(self.left.sum()), self.cost, sum(pattern.times for pattern in self.patterns))
 
 
-def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter) -> Packing:
-    """The best of a portfolio; the first that ranks best wins."""
+def pack(
+    problem: Problem, counts: Ints, remaining: Floats, meter: Meter, values_of: Iterable[Floats] | None = None
+) -> Packing:
+    """The best of a portfolio, unless it is said what pods are worth; the first that ranks best wins."""
     worth = problem.demand @ duals(problem, counts)
     best = Packing((), counts, remaining, 0)
-    for values in item_prices(problem, worth):
+    for values in item_prices(problem, worth) if values_of is None else values_of:
         to_beat = np.inf if best.left.any() else float(best.cost)
         patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
         best = min(best, settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -46,6 +47,11 @@ class Problem:
     """The pool whose limits the row counts towards; -1 where it has none."""
     usage: Floats
 
+    @property
+    def round_cost(self) -> int:
+        """Units of a budget that filling every kind of node once takes: it grows with the items, too."""
+        return len(self.prices) * (1 + len(self.demand) // _ITEMS_A_UNIT)
+
     def part(self, items: Ints) -> "Problem":
         """The problem of these items alone."""
         rows = np.flatnonzero(self.allowed[:, items].any(axis=1))
@@ -58,6 +64,9 @@ class Problem:
             self.purse[rows],
             self.usage[rows],
         )
+
+
+_ITEMS_A_UNIT: Final = 32
 
 
 def items(place: Tier, shapes: Sequence[Shape], wanted: Sequence[int], admitted: Admission) -> Items:

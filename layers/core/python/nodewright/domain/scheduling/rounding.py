@@ -19,17 +19,19 @@ def rounded(problem: Problem, counts: Ints, remaining: Floats, master: Master, s
 
     Its work is bounded by itself: each step lays at least one node of the relaxation, of which few aren't whole.
     """
-    rounding = _Rounding(problem, counts, remaining, Meter(Budget(_WORK), never))
+    rounding = _Rounding(problem, counts, remaining, start.values, Meter(Budget(_WORK), never))
     found = [rounding.floored(master.columns, start.times)]
-    found += [rounding.dived(master, start, step) for step in _STEPS]
+    found += [rounding.dived(master, start, step) for step in _STEPS if len(counts) <= _MANY]
     if start.times.sum() <= _FEW:
         found += rounding.searched(master, start)
     return min(found, key=lambda packing: packing.rank)
 
 
 class _Rounding:
-    def __init__(self, problem: Problem, counts: Ints, remaining: Floats, meter: Meter) -> None:
+    def __init__(self, problem: Problem, counts: Ints, remaining: Floats, values: Floats, meter: Meter) -> None:
         self._problem, self._counts, self._remaining, self._meter = problem, counts, remaining, meter
+        # With many items packing a rest takes as long as packing all: then the relaxation's own values have to do.
+        self._values = [values] if len(counts) > _MANY else None
 
     def floored(self, columns: Sequence[Column], times: Floats) -> Packing:
         """Whole parts, and a greedy packing of the rest."""
@@ -42,7 +44,7 @@ class _Rounding:
         """Fix some nodes, solve for the rest, and so on; a rest that needs no whole node is packed greedily."""
         nodes = _Nodes(self._problem, self._counts, self._remaining)
         relaxation: Relaxation | None = start
-        while relaxation is not None and nodes.left.any() and self._meter.spend(len(self._problem.prices)):
+        while relaxation is not None and nodes.left.any() and self._meter.spend(self._problem.round_cost):
             times = step(relaxation.times)
             before = int(nodes.left.sum())
             for at in np.flatnonzero(times).tolist():
@@ -70,7 +72,7 @@ class _Rounding:
         return [self._finished(nodes)]
 
     def _finished(self, nodes: "_Nodes") -> Packing:
-        rest = pack(self._problem, nodes.left, nodes.purses, self._meter)
+        rest = pack(self._problem, nodes.left, nodes.purses, self._meter, self._values)
         return settled(self._problem, [*nodes.patterns, *rest.patterns], self._counts, self._remaining)
 
 
@@ -102,6 +104,8 @@ class _Nodes:
 
 _WORK: Final = 50_000
 """Patterns; never reached but by a relaxation of very many parts."""
+_MANY: Final = 128
+"""Items."""
 _FEW: Final = 12
 """Nodes. With more of them whole numbers are near the relaxation anyway (planning.md)."""
 _GENEROUS: Final = 1.15
