@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodewright.domain.host_ports import HostPort
-from nodewright.domain.limits import PRICE, Limits
+from nodewright.domain.limits import NODES, PRICE, Limits
 from nodewright.domain.pods import PodKey
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import solve
@@ -40,6 +40,7 @@ SMALL = [
 GONE = offering(available=False)
 AGENT = replace(daemon_set(), key=PodKey("default", "agent"), labels={"app": "agent"})
 BATCH = PodSelector(Requirements.from_labels({"app": "batch"}), frozenset({"default"}))
+DB = PodSelector(Requirements.from_labels({"app": "db"}), frozenset({"default"}))
 NOT_WEB = PodSelector(Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"default"}))
 BY_AGENTS = replace(spread(CAPACITY_TYPE), selector=NOT_WEB)
 GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
@@ -138,6 +139,24 @@ WORLDS: dict[str, Snapshot] = {
     "a limit leaves a planned node if it is bought in one zone": snapshot(
         [pod("db"), pod("batch", selector={ZONE: "c"})],
         pools=[options(types=SMALL[1:2], remaining=Limits({"cpu": 8_000}))],
+    ),
+    "hosts of one app and zones of another, within limits": snapshot(
+        [
+            pod("db", cpu="100m", labels={"app": "db"}, spreads=(spread(HOST),)),
+            *pods(4, "web", cpu="1800m", labels=LABELS, spreads=(replace(spread(), selector=DB),)),
+        ],
+        pools=[
+            options(pool(name), [instance_type("x.m", cpu="3920m", zones=zones)], Limits({NODES: 1}))
+            for name, zones in (("one", "c"), ("other", "bc"))
+        ],
+    ),
+    "who is there keeps a new node's DaemonSet off, but not its pods": replace(
+        snapshot(
+            [pod("batch", labels={"app": "batch"}, anti_affinity=(term(ZONE, BATCH),))],
+            rooms=[node("n", "b", pod("web-on-n", labels=LABELS, anti_affinity=(term(ZONE),)), cpu="0")],
+            pools=[options(types=[instance_type(zones="b")])],
+        ),
+        daemon_sets=(replace(AGENT, labels=LABELS),),
     ),
 }
 
