@@ -22,7 +22,7 @@ def bought_for(*waiting: Pod, **of: object) -> NodeClaim:
 
 
 def joined(name: str = "n", **of: object) -> Node:
-    return node(name, provider_id=f"aws:///a/i-{name}", **of)
+    return node(name, provider_id=f"aws:///a/i-{name}", **of)  # type: ignore[arg-type]
 
 
 def told(of: NodeClaim, waiting: Iterable[Pod], *nodes: Node) -> tuple[Nominate, ...]:
@@ -56,7 +56,7 @@ def test_before_its_node_is_there_nobody_is_told() -> None:
     ],
 )
 def test_who_is_bound_or_held_or_told_already_is_left_alone(changes: dict[str, object]) -> None:
-    waiting = pod("p", **changes)
+    waiting = pod("p", **changes)  # type: ignore[arg-type]
     assert told(bought_for(waiting), [waiting]) == ()
 
 

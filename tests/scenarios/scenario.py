@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from nodewright.adapters.catalogue_files import read_catalogue
 from nodewright.adapters.manifests.yaml_values import read_yaml
 from nodewright.application.plan import Planned
-from nodewright.wiring.planning import SoldCatalogue, catalogue, catalogue_of, plan_objects
+from nodewright.wiring.planning import SoldCatalogue, catalogue_of, plan_objects
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -74,7 +75,7 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True):
     def _sold(self) -> SoldCatalogue:
         if isinstance(self.catalogue, Mapping):
             return catalogue_of(msgspec.json.encode(self.catalogue), self.name)
-        return catalogue(FOLDER / f"catalogues/{self.catalogue}.json", "")
+        return read_catalogue(FOLDER / f"catalogues/{self.catalogue}.json")
 
 
 def read_scenario(path: Path) -> Scenario:
