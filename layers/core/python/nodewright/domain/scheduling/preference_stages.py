@@ -29,6 +29,8 @@ from nodewright.domain.topology import PreferredNodes
 TRIES: Final = 4
 """Quick plans that are made for the preferences of a stage; one where it is urgent."""
 WHOLE_TRIES: Final = 2
+_CLOSE: Final = Fraction(1005, 1000)
+"""To what is proven: a plan with preferences for zones that costs no more isn't made cheaper afterwards."""
 _ZONES: Final = frozenset({nodes.ZONE_LABEL, nodes.ZONE_ID_LABEL})
 
 
@@ -141,7 +143,8 @@ class Stage:
             asked += preferred_nodes(self._crowds, stakes, self._reach)
         if not asked:
             return self._before
-        return self._before.asking(narrowed(self._before.snapshot, together(asked)))
+        enough = (self._base.quick.bound or 0) * _CLOSE if self._zonal else 0
+        return self._before.asking(narrowed(self._before.snapshot, together(asked)), int(enough))
 
     def _chosen(self, stakes: Sequence[Stake]) -> Iterator[tuple[PodKey, Requirement]]:
         """Between domains of each label."""

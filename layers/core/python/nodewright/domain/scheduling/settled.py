@@ -14,14 +14,16 @@ Planner = Callable[[Snapshot, Budget], Plan]
 class Settled:
     """What holds so far; its plans are made when they are asked for."""
 
-    def __init__(self, snapshot: Snapshot, planner: Planner, budget: Budget) -> None:
+    def __init__(self, snapshot: Snapshot, planner: Planner, budget: Budget, enough: int = 0) -> None:
+        """`enough`: a quick plan that costs no more is taken as it is."""
         self.snapshot = snapshot
         self._planner = planner
         self._budget = budget
+        self._enough = enough
 
-    def asking(self, snapshot: Snapshot) -> "Settled":
+    def asking(self, snapshot: Snapshot, enough: int) -> "Settled":
         """The same with pods that ask for more."""
-        return Settled(snapshot, self._planner, self._budget)
+        return Settled(snapshot, self._planner, self._budget, enough)
 
     @cached_property
     def quick(self) -> Plan:
@@ -31,7 +33,7 @@ class Settled:
     @cached_property
     def whole(self) -> Plan:
         """What the budget allows; where time runs out meanwhile, the quick one."""
-        if self.is_urgent or self.quick.truncated:
+        if self.is_urgent or self.quick.truncated or self.quick.cost <= self._enough:
             return self.quick
         plan = self._planner(self.snapshot, self._budget)
         return self.quick if plan.truncated else plan
