@@ -324,6 +324,25 @@ def test_an_urgent_plan_tries_preferences_of_a_sort_once() -> None:
     assert len(plans) == 2
 
 
+def test_a_plan_that_time_cuts_tries_nothing_more() -> None:
+    cut = Plan(truncated=True)
+    asked: list[Budget] = []
+
+    def planner(_: Snapshot, budget: Budget) -> Plan:
+        asked.append(budget)
+        return cut
+
+    assert preferring(snapshot([pod(preferences=apart(1))]), Budget(), planner) == cut
+    assert asked == [AT_ONCE]
+
+
+def test_where_time_is_over_before_the_plan_is_made_cheaper_the_quick_one_counts() -> None:
+    plan = preferring(
+        snapshot([pod(preferences=apart(1))]), Budget(), lambda _, asked: Plan(truncated=asked != AT_ONCE)
+    )
+    assert plan == Plan()
+
+
 def _without_preferences(several: Sequence[Pod]) -> tuple[Pod, ...]:
     return tuple(
         replace(each, preferences=NO_PREFERENCES, spreads=tuple(s for s in each.spreads if s.hard)) for each in several
@@ -393,14 +412,28 @@ ROOMS = st.lists(
 )
 
 
-@given(wishing_pods(), ROOMS, st.randoms(use_true_random=False))
+def _untainted(sold: PoolOptions) -> PoolOptions:
+    return replace(sold, pool=replace(sold.pool, taints=()))
+
+
+POOLS = st.sampled_from(
+    [
+        (options(),),
+        (replace(options(), remaining=resources(cpu="6")),),
+        (options(pool("heavy", (ZONE_LABEL, "In", "a"), weight=10)), options()),
+        (options(pool("heavy", taints=(taint("t", effect="PreferNoSchedule"),), weight=10)), options(pool("b"))),
+    ]
+)
+
+
+@given(wishing_pods(), ROOMS, POOLS, st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_preferences_never_leave_more_pods_nor_cost_more_than_a_tenth(
-    several: tuple[Pod, ...], rooms: list[Room], random: object
+    several: tuple[Pod, ...], rooms: list[Room], pools: tuple[PoolOptions, ...], random: object
 ) -> None:
-    given_world = snapshot(several, rooms=rooms)
+    given_world = snapshot(several, rooms=rooms, pools=pools)
     plan = solve(given_world)
-    without = solve(replace(given_world, pods=_without_preferences(several)))
+    without = solve(replace(given_world, pods=_without_preferences(several), pools=tuple(map(_untainted, pools))))
     assert {each.pod for each in plan.unschedulable} <= {each.pod for each in without.unschedulable}
     assert plan.cost * 10 <= without.cost * 11
     assert plan.bound is None or plan.bound <= plan.cost
