@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.final_state import Site
-from nodewright.domain.scheduling.rules import NodeFilter, RepulsionRule, Rule, SpreadRule, rules_of
+from nodewright.domain.scheduling.rules import NodeFilter, RepulsionRule, Rule, SpreadRule, rules_of, topology_keys
 from nodewright.domain.scheduling.selections import Selections
 from nodewright.domain.taints import untolerated
 from nodewright.domain.topology import Namespaces
@@ -68,16 +68,30 @@ class Ledger:
 
     def _members(self, selections: Selections) -> list[list[Member]]:
         found: list[list[Member]] = [[] for _ in self.rules]
+        guarded = self._guarded()
         for number, site in enumerate(self.sites):
             for daemon_set in site.daemons:
-                for index in selections.of(daemon_set.key.namespace, daemon_set.labels):
-                    found[index].append((number, None))
+                counting = selections.of(daemon_set.key.namespace, daemon_set.labels)
+                domains = (site.label(topology_keys(self.rules[index])[0]) for index in counting)
+                if guarded.isdisjoint(zip(counting, domains, strict=True)):
+                    for index in counting:
+                        found[index].append((number, None))
             for pod in (*site.bound, *site.planned):
                 planned = pod.key if self.site_of.get(pod.key) == number else None
                 for index in selections.of(pod.key.namespace, pod.labels):
                     if not (pod.terminating and isinstance(self.rules[index], SpreadRule)):
                         found[index].append((number, planned))
         return found
+
+    def _guarded(self) -> set[tuple[int, str | None]]:
+        """Rules of anti-affinity of bound pods, and where they keep off whom they select: DaemonSets' pods, too."""
+        return {
+            (self.number[RepulsionRule(term)], domain)
+            for site in self.sites
+            for pod in site.bound
+            for term in pod.anti_affinity
+            if (domain := site.label(term.topology_key)) is not None
+        }
 
 
 def _is_counted(site: Site, keys: Iterable[str], counted: NodeFilter | None) -> bool:

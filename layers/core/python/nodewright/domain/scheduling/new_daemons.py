@@ -8,20 +8,24 @@ from nodewright.domain.pods import DaemonSet
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.roles import Role, bound_roles
+from nodewright.domain.scheduling.tallies import Tallies
 from nodewright.domain.scheduling.tiers import Tier, daemon_rows
 
 
 class NewDaemons:
-    """On nodes of one tier."""
+    """On nodes of one tier; pods that anti-affinity of bound ones keeps off stay pending, whatever is planned."""
 
-    def __init__(self, place: Tier, tangle: Tangle, daemon_sets: Sequence[DaemonSet]) -> None:
+    def __init__(
+        self, place: Tier, localities: Ints, tangle: Tangle, daemon_sets: Sequence[DaemonSet], bound: Tallies
+    ) -> None:
         self._roles: list[tuple[Role, ...]] = []
         self._rows: list[Bools] = []
         for each in sorted(daemon_sets, key=lambda each: each.key):
             selected = tangle.selections.of(each.key.namespace, each.labels)
-            if selected:
+            rows = daemon_rows(place, each) & bound.unrepelled(bound_roles(selected)).localities[localities]
+            if selected and rows.any():
                 self._roles.append(bound_roles(selected))
-                self._rows.append(daemon_rows(place, each))
+                self._rows.append(rows)
         self.rules = tuple(sorted({role.rule for each in self._roles for role in each}))
         """That count some of them."""
 

@@ -43,14 +43,19 @@ def pack(
 ) -> Packing:
     """The best of a portfolio, unless it is said what pods are worth; the first that ranks best wins."""
     worth = problem.demand @ duals(problem, counts)
-    best = Packing((), counts, remaining, 0)
+    best, work = Packing((), counts, remaining, 0), 0
     for values in item_prices(problem, worth) if values_of is None else values_of:
         to_beat = np.inf if best.left.any() else float(best.cost)
         patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
         best = min(best, settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)
-        if not finished:
+        work += len(patterns) * problem.round_cost
+        if not finished or work > _ENOUGH:
             break
     return best
+
+
+_ENOUGH: Final = 200_000
+"""Units of work (patterns × what filling every kind takes): where plans are that dear two of them have to do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,13 @@ def fill(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Float
     the scarcer it has become on that node. At first half of what fits, then an eighth at a time: scarcity
     hardly changes the choice while a quarter of everything is free.
     """
+    useful = np.flatnonzero(allowed.any(axis=0) & (left > 0))
+    counts = np.zeros(allowed.shape, dtype=np.int64)
+    counts[:, useful] = _filled(room, demand[useful], allowed[:, useful], left[useful], values[useful])
+    return counts
+
+
+def _filled(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats) -> Ints:
     counts = np.zeros(allowed.shape, dtype=np.int64)
     filling = _Filling(room, demand, allowed, left, values)
     while len(filling.nodes):

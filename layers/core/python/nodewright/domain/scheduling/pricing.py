@@ -12,17 +12,17 @@ from nodewright.domain.scheduling.problems import Problem
 def item_prices(problem: Problem, worth: Floats) -> Iterator[Floats]:
     """Several ways, none of which wins alone (planning.md, "Greedy that works").
 
-    By resource prices (`worth`: good for small pods), by the share of a node each takes in its scarcest
-    resource, by how many whole ones fit a node (good for large pods), and the sum of the first and third.
+    By resource prices (`worth`: good for small pods), by how many whole ones fit a node (good for large pods),
+    the sum of both, and by the share of a node each takes in its scarcest resource.
     """
     shares = _by_share(problem)
     # A pod that asks for nothing the prices value must still be worth placing.
     resources = np.maximum(worth, shares * 1e-6)
     wholes = _by_wholes(problem)
     yield resources
-    yield shares
     yield wholes
     yield resources + wholes
+    yield shares
 
 
 def duals(problem: Problem, counts: Ints) -> Floats:

@@ -48,8 +48,6 @@ class Scene:
         self._had = self.standing.free.copy()
         self.tallies = Tallies(tangle.rules, self.localities)
         self.ports = Ports()
-        self.ranks = ranks(tangle.rules, tangle.kinds)
-        self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
         self.placed: list[Counter[int]] = [Counter() for _ in tangle.kinds]
         """Pods of each kind by locality."""
         self.wanted = [self.demands.of(kind) for kind in tangle.kinds]
@@ -65,9 +63,18 @@ class Scene:
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
         self._countable: dict[tuple[int, NodeFilter], Bools] = {}
-        self._daemons = [NewDaemons(tier, tangle, daemon_sets) for tier in tiers]
-        for number, (room, locality) in enumerate(zip((*rooms, *others), of_rooms, strict=True)):
-            self._furnish(room, locality, number if number < len(rooms) else len(rooms) - 1 - number)
+        # Nodes that take no pods have sites below 0.
+        sites = (*range(len(rooms)), *range(-1, -1 - len(others), -1))
+        there = list(zip((*rooms, *others), of_rooms, sites, strict=True))
+        for each in there:
+            self._furnish(*each)
+        for each in there:
+            self._expect_daemons(*each)
+        self._daemons = [
+            NewDaemons(tier, rows, tangle, daemon_sets, self.tallies) for tier, rows in zip(tiers, of_rows, strict=True)
+        ]
+        self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full())
+        self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
 
     @property
     def sites(self) -> int:
@@ -211,17 +218,32 @@ class Scene:
         self.tallies.add(self.roles[kind], locality, site)
 
     def _furnish(self, room: Room, locality: int, site: int) -> None:
-        """What is on a node already. Nodes that take no pods have sites below 0."""
+        """What is on a node already."""
         self.tallies.there(locality)
         self.tallies.there_by_name(site, lambda rule: counts(rule, room))
         for each in resident_roles(room, self.tangle):
             self.tallies.add(each, locality, site)
-        for daemon_set in daemons_to_come(room, self.daemon_sets):
-            selected = self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels)
-            self.tallies.add(bound_roles(selected), locality, site)
         if site >= 0:
             self.ports.take(room.host_ports, site)
             self.demands.attach({each for pod in room.pods for each in pod.attachments}, site)
+
+    def _expect_daemons(self, room: Room, locality: int, site: int) -> None:
+        """Those that come to a node, unless a bound pod keeps them off."""
+        for daemon_set in daemons_to_come(room, self.daemon_sets):
+            daemon = bound_roles(self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels))
+            where = self.tallies.unrepelled(daemon)
+            if where.localities[locality] and site not in where.never:
+                self.tallies.add(daemon, locality, site)
+
+    def _never_full(self) -> frozenset[int]:
+        """Spreads that keep nobody out: all that they will ever count may be in one domain."""
+        coming = Counter(rule for kind in self.tangle.kinds for rule in kind.selected for _ in kind.pods)
+        unbounded = {rule for each in self._daemons for rule in each.rules}
+        return frozenset(
+            rule
+            for rule, spread in self.tallies.spreads_by_rule.items()
+            if rule not in unbounded and spread.counts.sum() + coming[rule] <= spread.rule.max_skew
+        )
 
     def _reach(self, kind: int, sold: Sequence[Bools]) -> Bools:
         mask = np.zeros(len(self.localities), dtype=np.bool_)

@@ -74,6 +74,10 @@ class Tallies:
                 only = each.only if only is None else only if each.only is None else only & each.only
         return Ruling(place, only, never, opens)
 
+    def unrepelled(self, roles: Iterable[Role]) -> Ruling:
+        """Where anti-affinity lets such a pod go, whatever the other rules say."""
+        return self.ruling(role for role in roles if isinstance(self._of[role.rule], Repulsion))
+
     def openings(self) -> Bools:
         """Localities in which a node may be opened without keeping out pods that are placed."""
         mask = np.ones(self._size, dtype=np.bool_)

@@ -22,9 +22,10 @@ from nodewright.domain.scheduling.entangled import Kind
 from nodewright.domain.scheduling.rules import AffinityRule, Rule, SpreadRule, counts_nothing, is_host
 
 
-def ranks(rules: Sequence[Rule], kinds: Sequence[Kind]) -> tuple[int, ...]:
-    """Of each rule, from 1; 0 where nobody ever waits for it."""
+def ranks(rules: Sequence[Rule], kinds: Sequence[Kind], harmless: AbstractSet[int]) -> tuple[int, ...]:
+    """Of each rule, from 1; 0 where nobody ever waits for it, as for the harmless ones."""
     waits = {index for index, rule in enumerate(rules) if may_wait(rule) and not _stands_alone(index, rule, kinds)}
+    waits -= harmless
     first = {index: number for number, kind in reversed(list(enumerate(kinds))) for index in kind.owns}
     before = _dependencies(waits, kinds)
     found = [0] * len(rules)
