@@ -7,7 +7,7 @@ from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.snapshot import Snapshot
 from tests.oracle.cluster import Cluster, Site
-from tests.oracle.filters import refusal
+from tests.oracle.filters import refusal, repulsion
 from tests.oracle.futures import futures, planned_nodes, sites_there
 
 Event = Callable[[Cluster], str | None]
@@ -50,7 +50,8 @@ def final_state(snapshot: Snapshot, plan: Plan, new: Mapping[str, Site]) -> Clus
     cluster = Cluster(snapshot.namespaces)
     for site in (*sites_there(snapshot), *new.values()):
         cluster.join(site)
-        cluster.start_daemons(site.name)
+    for name in cluster.sites:
+        _start_daemons(cluster, name)
     for pod, name in homes_of(snapshot, plan):
         if name in cluster.sites:
             cluster.bind(pod, name)
@@ -94,10 +95,17 @@ def _daemons(name: str) -> Event:
     def happen(cluster: Cluster) -> str | None:
         if name not in cluster.sites:
             return "the node isn't there"
-        cluster.start_daemons(name)
-        return None
+        return _start_daemons(cluster, name)
 
     return happen
+
+
+def _start_daemons(cluster: Cluster, name: str) -> str | None:
+    """Those that nobody's anti-affinity keeps off."""
+    site = cluster.sites[name]
+    repelled = [repulsion(each, site, cluster) for each in site.daemons]
+    cluster.start_daemons(name, tuple(each for each, why in zip(site.daemons, repelled, strict=True) if why is None))
+    return next((why for why in repelled if why is not None), None)
 
 
 def _binding(number: int, left: dict[int, tuple[Pod, str]]) -> Event:

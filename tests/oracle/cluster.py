@@ -58,8 +58,8 @@ class Cluster:
     def bind(self, pod: Pod, name: str) -> None:
         self.bound[name].append(pod)
 
-    def start_daemons(self, name: str) -> None:
-        self.daemons[name] = self.sites[name].daemons
+    def start_daemons(self, name: str, those: tuple[Standing, ...]) -> None:
+        self.daemons[name] = those
 
     def standing(self, site: Site) -> Iterator[Standing]:
         """Everything on a node."""

@@ -1,5 +1,6 @@
 """Pods that are crowded into few domains while an empty one could be had: kube-scheduler, which knows only nodes
-that exist, would let them, but it isn't what a spread is for (cases.md 6)."""
+that exist, would let them, but it isn't what a spread is for (cases.md 6).
+"""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from tests.oracle.filters import refusal, spread_counts
 from tests.oracle.futures import PlannedNode, futures, planned_nodes
 from tests.oracle.launches import launch_faults
 from tests.oracle.placing import new_node_plans, shrunk
+from tests.oracle.sparing import unspared
 
 
 def crowded(snapshot: Snapshot, plan: Plan) -> list[str]:
@@ -54,10 +56,13 @@ def _before(pod: Pod, home: str, snapshot: Snapshot, plan: Plan, sites: Mapping[
 
 
 def _moves(pod: Pod, snapshot: Snapshot, plan: Plan) -> Iterator[tuple[str, Plan]]:
+    given = unspared(snapshot, pod)
     for options in snapshot.pools:
         if not options.pool.terminating:
-            found = new_node_plans(snapshot, plan, pod, options)
-            yield from ((where, moved) for where, moved in found if not any(launch_faults(snapshot, moved)))
+            for where, moved in new_node_plans(snapshot, plan, pod, options):
+                bought = {(options.pool.name, each.instance_type) for each in moved.launches[-1].offerings}
+                if bought <= given and not any(launch_faults(snapshot, moved)):
+                    yield where, moved
 
 
 def _without(pod: Pod, node: PlannedNode, snapshot: Snapshot, plan: Plan) -> Plan:

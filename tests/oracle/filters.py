@@ -87,14 +87,17 @@ def affinity_refusal(pod: Pod, site: Site, cluster: Cluster) -> str | None:
     for term in pod.anti_affinity:
         if any(_matches(term, each, cluster) for each in _in_domain(term.topology_key, site, cluster)):
             return f"anti-affinity of {pod.key} over {term.topology_key} keeps it off {site.name}"
-    me = Standing.of(pod)
+    repelled = repulsion(Standing.of(pod), site, cluster)
+    return f"{repelled} keeps {pod.key} off {site.name}" if repelled else _attraction_refusal(pod, site, cluster)
+
+
+def repulsion(me: Standing, site: Site, cluster: Cluster) -> str | None:
+    """Whose anti-affinity keeps such a pod off."""
     for other, each in cluster.everywhere():
         for term in each.anti_affinity:
             if _same_domain(term.topology_key, site, other) and _matches(term, me, cluster):
-                return (
-                    f"anti-affinity of a pod on {other.name} over {term.topology_key} keeps {pod.key} off {site.name}"
-                )
-    return _attraction_refusal(pod, site, cluster)
+                return f"anti-affinity of a pod on {other.name} over {term.topology_key}"
+    return None
 
 
 def _attraction_refusal(pod: Pod, site: Site, cluster: Cluster) -> str | None:
