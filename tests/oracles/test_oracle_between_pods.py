@@ -173,6 +173,15 @@ class TestSpread:
         assert "number 2" in in_rooms({"n-a": [one]}, node("n-a", "a", there), node("n-c", "c"))
         assert in_rooms({"n-a": [one]}, node("n-a", "a", there), node("n-c", "c"), daemon_sets=(agent,)) == "fine"
 
+    def test_but_not_those_that_a_pods_anti_affinity_keeps_off(self) -> None:
+        agent = replace(daemon_set(), labels=LABELS, key=PodKey("default", "agent"))
+        there = daemon_pod("agent-x", "n-b", "agent", namespace="default", labels=LABELS)
+        full, free = node("n-b", "b", there, web(1)), node("n-a", "a")
+        guarded = node("n-a", "a", pod("guard", anti_affinity=(term(),)))
+        one = pod("one", spreads=(spread(),))
+        assert in_rooms({"n-b": [one]}, full, free, daemon_sets=(agent,)) == "fine"
+        assert "number 3" in in_rooms({"n-b": [one]}, full, guarded, daemon_sets=(agent,))
+
 
 class TestAntiAffinity:
     def test_it_keeps_its_own_apart(self) -> None:

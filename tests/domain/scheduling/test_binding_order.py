@@ -1,5 +1,7 @@
 """Plans hold in whatever order pods are bound: who may count on whom, and the verifier that says so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +15,8 @@ from nodewright.domain.scheduling.exploring import SpreadView, never_stuck
 from nodewright.domain.scheduling.solving import proposed
 from nodewright.domain.scheduling.verifying import unkept
 from nodewright.domain.snapshot import Room, Snapshot
-from tests.builders import pod, pods, room, snapshot, spread, term
+from nodewright.domain.taints import Toleration
+from tests.builders import daemon_set, pod, pods, room, snapshot, spread, taint, term
 from tests.worlds import worlds
 
 APP = {"app": "w"}
@@ -81,6 +84,17 @@ class TestVerifier:
         world = snapshot([pod("p", anti_affinity=(term(),)), pod("q", labels=APP)], rooms=nodes("a"))
 
         assert names(unkept(world, placed(n_a="p q"))) == {"p", "q"}
+
+    def test_a_daemon_sets_pod_counts_unless_a_bound_pods_anti_affinity_keeps_it_off(self) -> None:
+        agent = replace(daemon_set(), key=PodKey("default", "agent"), labels=APP)
+        full = room("n-b", labels={ZONE_LABEL: "b"}, pods=pods(2, "w", labels=APP), taints=(taint("old"),))
+        one = pod("p", spreads=(spread(),), tolerations=(Toleration(operator="Exists"),))
+        guard = pod("guard", anti_affinity=(term(),))
+        free, guarded = (room("n-a", labels={ZONE_LABEL: "a"}, pods=there) for there in ((), (guard,)))
+
+        for other, broken in ((free, set()), (guarded, {"p"})):
+            world = snapshot([one], rooms=[other, full], daemon_sets=(replace(agent, tolerations=()),))
+            assert names(unkept(world, placed(n_b="p"))) == broken
 
 
 class TestCrosswise:

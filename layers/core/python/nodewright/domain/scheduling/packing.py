@@ -48,14 +48,14 @@ def pack(
         to_beat = np.inf if best.left.any() else float(best.cost)
         patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
         best = min(best, settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)
-        work += len(patterns) * problem.round_cost
+        work += len(patterns) * len(problem.demand)
         if not finished or work > _ENOUGH:
             break
     return best
 
 
-_ENOUGH: Final = 200_000
-"""Units of work (patterns × what filling every kind takes): where plans are that dear two of them have to do."""
+_ENOUGH: Final = 800_000
+"""Patterns × items, about four seconds: where pods differ that much the rest of the portfolio is left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

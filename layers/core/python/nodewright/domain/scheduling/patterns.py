@@ -16,7 +16,8 @@ def fill(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Float
     """
     useful = np.flatnonzero(allowed.any(axis=0) & (left > 0))
     counts = np.zeros(allowed.shape, dtype=np.int64)
-    counts[:, useful] = _filled(room, demand[useful], allowed[:, useful], left[useful], values[useful])
+    if len(useful):
+        counts[:, useful] = _filled(room, demand[useful], allowed[:, useful], left[useful], values[useful])
     return counts
 
 

@@ -140,8 +140,8 @@ class _Look:
         if self._holding.any():
             return None
         short, kind = min(self._shortfalls())
-        lacking = Resources({name: self._shape.requests.get(name) for name, _ in short[1]})
-        missing = ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in short[1])
+        lacking = Resources({name: self._shape.requests.get(name) for name, _ in short})
+        missing = ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in short)
         types = self._count(self._labelled)
         return (
             f"none of {types} matching {'type' if types == 1 else 'types'} holds {lacking}; "
@@ -186,15 +186,15 @@ class _Look:
         alone = [text for text, mask in admitted.items() if not mask.any()]
         return ", ".join(alone or admitted)
 
-    def _shortfalls(self) -> Iterator[tuple[tuple[float, tuple[tuple[str, int], ...]], str]]:
-        """How much of its requests each matching type lacks, with the relative sum first."""
+    def _shortfalls(self) -> Iterator[tuple[tuple[tuple[str, int], ...], str]]:
+        """How much of its requests the nearest matching types lack: those for which the relative sum is least."""
         place, request = self._place, self._place.request(self._shape.requests)
-        room = place.room[self._rows]
-        for row in np.flatnonzero(self._labelled).tolist():
-            lacking = np.maximum(request - room[row], 0)
-            share = float((lacking / np.maximum(request, 1)).sum())
-            short = tuple((name, int(a)) for name, a in zip(place.resources, lacking, strict=True) if a)
-            yield (share, short), self._market.shelf.types[self._market.shelf.type_of[row]].name
+        rows = np.flatnonzero(self._labelled)
+        lacking = np.maximum(request - place.room[self._rows][rows], 0)
+        shares = (lacking / np.maximum(request, 1)).sum(axis=1)
+        for at in np.flatnonzero(shares == shares.min()).tolist():
+            short = tuple((name, int(a)) for name, a in zip(place.resources, lacking[at], strict=True) if a)
+            yield short, self._market.shelf.types[self._market.shelf.type_of[rows[at]]].name
 
     def _count(self, rows: Bools) -> int:
         return len(np.unique(self._market.shelf.type_of[rows]))

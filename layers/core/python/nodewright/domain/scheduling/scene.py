@@ -237,7 +237,9 @@ class Scene:
 
     def _never_full(self) -> frozenset[int]:
         """Spreads that keep nobody out: all that they will ever count may be in one domain."""
-        coming = Counter(rule for kind in self.tangle.kinds for rule in kind.selected for _ in kind.pods)
+        coming: Counter[int] = Counter()
+        for kind in self.tangle.kinds:
+            coming.update(dict.fromkeys(kind.selected, len(kind.pods)))
         unbounded = {rule for each in self._daemons for rule in each.rules}
         return frozenset(
             rule
