@@ -32,7 +32,7 @@ def unspared(snapshot: Snapshot, pod: Pod) -> frozenset[TypeOfPool]:
 def _given(snapshot: Snapshot, pod: Pod, pools: list[PoolOptions]) -> set[TypeOfPool]:
     could = [(options, instance_type) for options in pools for instance_type in _holding(snapshot, pod, options)]
     for is_odd in (_is_costly, _is_foreign):
-        could = [each for each in could if not is_odd(pod, *each)] or could
+        could = [each for each in could if _asks_for_choice(each[0]) or not is_odd(pod, *each)] or could
     return {(options.pool.name, instance_type.name) for options, instance_type in could}
 
 
@@ -41,6 +41,11 @@ def _holding(snapshot: Snapshot, pod: Pod, options: PoolOptions) -> list[Instanc
     plans = (plan for _, plan in new_node_plans(snapshot, Plan(), pod, options))
     names = {offering.instance_type for plan in plans for offering in plan.launches[-1].offerings}
     return [found for name in sorted(names) if (found := type_named(name, options)) is not None]
+
+
+def _asks_for_choice(options: PoolOptions) -> bool:
+    """By minValues: then nothing is kept back."""
+    return any(each.min_values for each in options.pool.requirements.values())
 
 
 def _is_costly(_pod: Pod, _options: PoolOptions, instance_type: InstanceType) -> bool:
