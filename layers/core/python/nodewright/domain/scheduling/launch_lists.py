@@ -81,6 +81,9 @@ class _Listing:
 def relaxed_min_values(place: Tier, planned: int, offerings: Sequence[LaunchOffering]) -> tuple[str, ...]:
     """Keys of which a list has fewer values than the pool would like (policy BestEffort)."""
     market = place.markets[place.market_of[planned]]
+    asked = flexibility.asked(market).items()
+    if not asked:
+        return ()
     capacity_type = market.shelf.offerings[place.row_of[planned]].capacity_type
     listed = {(each.instance_type, each.zone) for each in offerings}
     rows = np.array(
@@ -90,7 +93,6 @@ def relaxed_min_values(place: Tier, planned: int, offerings: Sequence[LaunchOffe
         ],
         dtype=np.bool_,
     )
-    asked = flexibility.asked(market).items()
     return tuple(key for key, least in asked if flexibility.distinct(market, rows, key) < least)
 
 
