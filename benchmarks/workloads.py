@@ -54,6 +54,8 @@ PEER_WORKLOADS: Final = (
     "diverse-5000",
     "preferences-1000",
 )
+_TIMES: Final = 10
+_MULTIPLIED: Final = f"generic-5000 × {_TIMES}"
 PEER_CATALOGUES: Final = ("catalogue", "catalogue-cap32")
 
 
@@ -83,9 +85,10 @@ class Workload:
 
 def peer_workloads(folder: Path) -> Iterator[Workload]:
     """Every workload of the folder with either catalogue."""
-    for name in PEER_WORKLOADS:
-        raw_pods: list[_PeerPod] = json.loads(_read(folder, name))
-        pods = [_peer_pod(raw) for raw in raw_pods]
+    for name in (*PEER_WORKLOADS, _MULTIPLIED):
+        raw_pods: list[_PeerPod] = json.loads(_read(folder, name.partition(" ")[0]))
+        times = _TIMES if name == _MULTIPLIED else 1
+        pods = [_peer_pod(_numbered(raw, copy)) for copy in range(times) for raw in raw_pods]
         for catalogue in PEER_CATALOGUES:
             raw_types: list[_PeerType] = json.loads(_read(folder, catalogue))
             yield Workload(name, catalogue, pods, {"instanceTypes": [_peer_type(raw) for raw in raw_types]})
@@ -201,6 +204,10 @@ def _fake_type(number: int) -> Json:
         },
         "offerings": [{"zone": zone, "capacityType": kind, "price": price, "available": True} for zone, kind in sold],
     }
+
+
+def _numbered(raw: _PeerPod, copy: int) -> _PeerPod:
+    return {**raw, "name": f"{raw['name']}-{copy}"}
 
 
 def _read(folder: Path, name: str) -> bytes:
