@@ -11,7 +11,7 @@ M7I = (family("m7i"), AMD64)
 
 #: Every try of one run: the SDK makes three of each of the launcher's four.
 TRIES_OF_A_RUN = 12
-#: Runs of something that doesn't loop. On a busy machine a test lasts minutes, each with its sweep; a loop makes dozens.
+#: Runs of what doesn't loop. On a busy machine a test lasts minutes, each with its sweep; a loop makes dozens.
 A_FEW = 8
 
 
