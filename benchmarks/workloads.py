@@ -89,7 +89,7 @@ def peer_workloads(folder: Path) -> Iterator[Workload]:
         raw_pods: list[_PeerPod] = json.loads(_read(folder, name.partition(" ")[0]))
         times = _TIMES if name == _MULTIPLIED else 1
         pods = [_peer_pod(_numbered(raw, copy)) for copy in range(times) for raw in raw_pods]
-        for catalogue in PEER_CATALOGUES:
+        for catalogue in PEER_CATALOGUES[:1] if name == _MULTIPLIED else PEER_CATALOGUES:
             raw_types: list[_PeerType] = json.loads(_read(folder, catalogue))
             yield Workload(name, catalogue, pods, {"instanceTypes": [_peer_type(raw) for raw in raw_types]})
 
