@@ -64,9 +64,10 @@ class Watch:
         world, now = self._world, self._world.timeline.now()
         if claim.retirement is not None or claim.state is ClaimState.GONE:
             return False
-        if claim.state is not ClaimState.INITIALIZED and now - claim.created > STARTUP_PATIENCE:
+        # Whoever gives it up, or an expired node, may have a clock that is ahead.
+        if claim.state is not ClaimState.INITIALIZED and now + world.most_skew > claim.created + STARTUP_PATIENCE:
             return False
-        # No place for who leaves another expired node; the clock that says so may be ahead.
+        # No place for who leaves another expired node.
         lasts = claim.expire_after is None or now + world.most_skew < claim.created + claim.expire_after
         if not lasts:
             return False
