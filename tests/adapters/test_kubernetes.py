@@ -401,9 +401,18 @@ def test_a_pod_is_nominated_in_one_write_guarded_by_its_uid(
     assert call.body == {"metadata": {"uid": "u-1"}, "status": {"nominatedNodeName": sent}}
 
 
-def test_a_pod_of_another_uid_is_a_conflict_and_no_refusal(api: ApiServer, cluster: Cluster) -> None:
+@pytest.mark.parametrize(
+    "says",
+    [
+        'metadata.uid: Invalid value: "u": field is immutable',
+        "status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node",
+    ],
+)
+def test_a_pod_that_is_another_or_bound_by_now_is_a_conflict_and_no_refusal(
+    api: ApiServer, cluster: Cluster, says: str
+) -> None:
     path = "/api/v1/namespaces/shop/pods/web-0/status"
-    api.on("PATCH", path, failure(422, 'Pod "web-0" is invalid: metadata.uid: Invalid value: "u": field is immutable'))
+    api.on("PATCH", path, failure(422, f'Pod "web-0" is invalid: {says}'))
     with pytest.raises(ConflictError):
         cluster.nominate(PodKey("shop", "web-0"), "u", "n-1")
     api.on("PATCH", path, failure(403, "forbidden"))

@@ -281,6 +281,10 @@ def test_pods_are_nominated_by_reconcile_and_by_nobody_else(plane: ControlPlane,
     assert nominated() == ""
     with pytest.raises(RefusedError, match="nodewright doctor mine"):
         opened(plane, "provision").nominate(pod.key, pod.uid, "n-1")
+    binding = {"metadata": {"name": pod.key.name}, "target": {"kind": "Node", "name": "n-9"}}
+    client.request("POST", f"/api/v1/namespaces/{pod.key.namespace}/pods/{pod.key.name}/binding", binding)
+    with pytest.raises(ConflictError):
+        opened(plane, "reconcile").nominate(pod.key, pod.uid, "n-1")
 
 
 def test_strangers_and_strange_authorities_are_refused_with_the_fix(plane: ControlPlane) -> None:

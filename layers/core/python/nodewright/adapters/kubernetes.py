@@ -28,6 +28,8 @@ from nodewright.domain.taints import Taint
 
 _PODS: Final = "/api/v1/pods"
 _NOT_FINISHED: Final = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+_MEANWHILE: Final = ("metadata.uid", "already bound to a node")
+"""What the API server's 422 says of a pod that is another by now, or bound."""
 _UNBOUND: Final = {"fieldSelector": "spec.nodeName=,status.phase=Pending"}
 
 
@@ -92,8 +94,7 @@ class KubernetesCluster(NodeDepartures):
         try:
             self._api.patch(path, {"metadata": {"uid": uid}, "status": {"nominatedNodeName": node or None}})
         except RefusedError as error:
-            # Of a pod that is another by now the API server says 422: this field can't be changed.
-            if "metadata.uid" in str(error):
+            if any(sign in str(error) for sign in _MEANWHILE):
                 raise ConflictError(str(error)) from error
             raise
 

@@ -124,12 +124,14 @@ class InMemoryCluster:
             self.finalized.add(name)
 
     def nominate(self, pod: PodKey, uid: str, node: str) -> None:
-        """NotFoundError when it went away, ConflictError when it is another by now."""
+        """NotFoundError when it went away, ConflictError when it is another by now, or bound."""
         self._answer()
         if pod not in self.pods:
             raise NotFoundError(f"pod {pod} is not there")
         if self.pods[pod].uid != uid:
             raise ConflictError(f"pod {pod} is another one by now")
+        if self.pods[pod].node_name:
+            raise ConflictError(f"pod {pod} is already bound to a node")
         self.pods[pod] = replace(self.pods[pod], nominated_node_name=node)
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
