@@ -55,7 +55,7 @@ class Seen:
     """Instances, in the order in which EC2 launched them: the moment within CreateFleet."""
 
     def clear(self) -> None:
-        """A node that comes later may get the address, so the name, of one that went."""
+        """Before the next notice."""
         self.tainted.clear()
         self.evicted.clear()
         self.bought.clear()
@@ -92,7 +92,7 @@ def _interrupt(world: World, seen: Seen, victims: Sequence[Victim]) -> Course:
     seen.clear()
     put = {victim.node: _notice(world, victim) for victim in victims}
     fleets.until(lambda: put.keys() <= seen.evicted.keys(), "the first eviction on each node", 0.1)
-    fleets.until(lambda: _gone(world, victims) and fleets.running(world) == pods, "all pods to run elsewhere")
+    fleets.until(lambda: _gone(world, victims) and fleets.running(world) == pods, "all pods to run elsewhere", 1.0)
     whole = time.time() - min(put.values())
     return Course(
         notices=len(victims),

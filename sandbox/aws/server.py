@@ -35,6 +35,7 @@ from sandbox.aws.queues import Queues
 from sandbox.aws.run_instances import RunInstances
 from sandbox.aws.spot_history import SpotHistory
 from sandbox.aws.tables import Tables
+from sandbox.aws.tags import Tags
 from sandbox.aws.tokens import Tokens
 from sandbox.aws.workload import Items, Workload
 from sandbox.lambdas.lineage import lineage_middleware
@@ -44,6 +45,7 @@ SEED = 20261130
 # How soon the server notices that it is to stop.
 STOP_POLL_SECONDS = 0.05
 _ALONE = Lock()
+_REPAIRS = (Tables(), Tags())
 
 
 def wall_clock() -> datetime:
@@ -91,7 +93,7 @@ class SandboxAws:
             self._server.server_close()
             raise RuntimeError("Another SandboxAws is open: moto keeps its state in the process. End that one first.")
         self._patches.replace(settings, "ec2_load_default_amis", lambda: False)
-        for part in (self._instances, self.events, self.queues, self._cloudformation, Tables()):
+        for part in (self._instances, self.events, self.queues, self._cloudformation, *_REPAIRS):
             part.install(self._patches)
         self.reset()
         self._thread.start()
