@@ -158,6 +158,16 @@ WORLDS: dict[str, Snapshot] = {
         ),
         daemon_sets=(replace(AGENT, labels=LABELS),),
     ),
+    "the one node of a limit is planned in one zone and then needed in another": replace(
+        snapshot(
+            [
+                pod("web", memory="1Gi", host_ports=(HostPort(8080),)),
+                pod("db", labels={"app": "db"}, affinity=(term(ZONE, DB),), anti_affinity=(term(HOST, DB),)),
+            ],
+            pools=[options(types=[instance_type("x.m", cpu="3920m", spot=None)], remaining=Limits({NODES: 1}))],
+        ),
+        bystanders=(node("n", "b", pod("db-on-n", labels={"app": "db"}, anti_affinity=(term(HOST, DB),))),),
+    ),
 }
 
 

@@ -203,8 +203,10 @@ class _Placing:
         if within is not None:
             return within
         fresh = opened.fresh(need) if opens else None
-        grown = opened.grown(need, sites, fresh.price if fresh else _ENDLESS)
-        return grown or fresh
+        below = fresh.price if fresh else _ENDLESS
+        grown = opened.grown(need, sites, below)
+        moved = self._scene.moved(tier, need, sites, grown.price - 1 if grown else below, any_node=not (grown or fresh))
+        return moved or grown or fresh
 
     def _take(self, number: int, spot: _Spot) -> None:
         scene = self._scene

@@ -4,7 +4,7 @@ A node keeps every offering that still holds what is on it; it counts as the che
 pod costs is by how much that price rises, so contents end on the cheapest type that holds them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -68,6 +68,9 @@ class Opened:
         self._cell_of = np.full(len(place.prices), -1)
         for number, cell in enumerate(self._cells):
             self._cell_of[cell] = number
+        self._cell_locality = np.array([localities[cell[0]] for cell in self._cells], dtype=np.int64)
+        self._open_to: dict[int, Bools] = {}
+        """Mask → cells with offerings that it leaves."""
         self._combined: dict[tuple[int, int], int] = {}
         self._combos: list[Bools] = list(masks)
         self.remaining = place.remaining.copy()
@@ -105,15 +108,26 @@ class Opened:
 
     def grown(self, need: Need, sites: Bools, below: int) -> Step | None:
         """The node that gets dearer by least, if that is no more than `below`."""
-        best: tuple[int, int, int, int] | None = None
         joinable = self._may_join(need, sites) if len(self.row) else np.zeros(0, dtype=np.bool_)
         cells = self._cell_of[self.row]
-        for cell in np.unique(cells[joinable]).tolist():
-            nodes = np.flatnonzero(joinable & (cells == cell))
-            found = self._growth(need, nodes, self._cells[cell])
-            if found is not None and found[0] <= below and (best is None or found < best):
-                best = found
-        return None if best is None else Step(best[0], best[1], best[3], best[2])
+        several = np.unique(cells[joinable]).tolist()
+        return self._least(need, ((np.flatnonzero(joinable & (cells == cell)), cell) for cell in several), below)
+
+    def moved(self, need: Need, free: Bools, below: int) -> Step | None:
+        """The same, of nodes that have to be in another locality for it; `free`: nodes × where each may be."""
+        fine = free & (need.localities & need.opening)
+        market, own = self.place.market_of[self.row], self._cell_of[self.row]
+        several: list[tuple[Ints, int]] = []
+        for cell in np.flatnonzero(self._open_cells(need)).tolist():
+            first = self._cells[cell][0]
+            nodes = fine[:, self.locality[first]] & (market == self.place.market_of[first]) & (own != cell)
+            if nodes.any():
+                several.append((np.flatnonzero(nodes), cell))
+        return self._least(need, several, below)
+
+    def barred(self, need: Need) -> Bools:
+        """Nodes that have no offering for it where they are, whatever their size."""
+        return ~self._open_cells(need)[self._cell_of[self.row]]
 
     def fresh(self, need: Need) -> Step | None:
         """The cheapest new node; of equals the one where fewest are."""
@@ -149,8 +163,24 @@ class Opened:
         self.combo[node] = self._combine(int(self.combo[node]), need.mask)
         return int(self.site[node])
 
+    def _open_cells(self, need: Need) -> Bools:
+        """Cells with offerings for it."""
+        if need.mask not in self._open_to:
+            mask = self._masks[need.mask]
+            self._open_to[need.mask] = np.array([bool(mask[rows].any()) for rows in self._cells], dtype=np.bool_)
+        return self._open_to[need.mask] & need.localities[self._cell_locality]
+
     def _may_join(self, need: Need, sites: Bools) -> Bools:
         return need.localities[self.locality[self.row]] & sites[self.site]
+
+    def _least(self, need: Need, several: Iterable[tuple[Ints, int]], below: int) -> Step | None:
+        """The least growth of some nodes within a cell each."""
+        best: tuple[int, int, int, int] | None = None
+        for nodes, cell in several:
+            found = self._growth(need, nodes, self._cells[cell])
+            if found is not None and found[0] <= below and (best is None or found < best):
+                best = found
+        return None if best is None else Step(best[0], best[1], best[3], best[2])
 
     def _growth(self, need: Need, nodes: Ints, rows: Ints) -> tuple[int, int, int, int] | None:
         """(rise, crowd, node, row) of the cheapest; rows are sorted by price."""

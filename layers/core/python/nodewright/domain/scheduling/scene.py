@@ -11,6 +11,7 @@ from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.localities import Localities, counts, passing
+from nodewright.domain.scheduling.moving import Freedom
 from nodewright.domain.scheduling.new_daemons import NewDaemons
 from nodewright.domain.scheduling.offers import Offers
 from nodewright.domain.scheduling.opened import Need, Opened, Step
@@ -73,6 +74,7 @@ class Scene:
         self._daemons = [
             NewDaemons(tier, rows, tangle, daemon_sets, self.tallies) for tier, rows in zip(tiers, of_rows, strict=True)
         ]
+        self._freedom = Freedom(tangle, self.localities)
         self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full())
         self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
 
@@ -177,14 +179,39 @@ class Scene:
         """A pod goes to a node that is opened for it or was for others."""
         opened = self.opened[tier]
         locality = int(opened.locality[step.row])
+        before = None if step.node is None else int(opened.locality[opened.row[step.node]])
         site = opened.put(step, need, self.sites)
-        if site == self.sites:
+        if before != locality:
+            self._arrive(tier, site, before, locality)
+        if before is None:
             self.contents.append([])
-            self.tallies.there(locality)
-            self.tallies.there_by_name(site, lambda rule: bool(self._counted(tier, rule.nodes)[locality]))
+            self._freedom.pin(self._daemons[tier].rules, site, locality)
             for each in self._daemons[tier].on(step.row):
                 self.tallies.add(each, locality, site)
         self._note(kind, pod, site, locality)
+        self._freedom.pin((role.rule for role in self.roles[kind]), site, locality)
+
+    def moved(self, tier: int, need: Need, sites: Bools, below: int, *, any_node: bool) -> Step | None:
+        """An opened node that has to be in another locality for a pod, if it gets dearer by no more than `below`.
+
+        Where a spread might notice any node at all, none may be moved.
+        """
+        opened = self.opened[tier]
+        if below < 0 or self.tallies.is_wary or not len(opened.row):
+            return None
+        nodes = sites[opened.site] & (any_node | opened.barred(need))
+        if not nodes.any():
+            return None
+        return opened.moved(need, self._freedom.of(opened.site) & nodes[:, None], below)
+
+    def _arrive(self, tier: int, site: int, before: int | None, locality: int) -> None:
+        """A node is planned in a locality, and no longer where it was."""
+        self.tallies.there(locality)
+        self.tallies.there_by_name(site, lambda rule: bool(self._counted(tier, rule.nodes)[locality]))
+        if before is not None:
+            self.tallies.gone(before)
+            for kind, _ in self.contents[site]:
+                self.placed[kind] = self.placed[kind] - Counter([before]) + Counter([locality])
 
     def _counted(self, tier: int, counted: NodeFilter) -> Bools:
         """Localities in which a new node may be one that a spread counts: which type comes is open."""

@@ -1,5 +1,6 @@
 """How many pods each rule counts where, and what that leaves open to further ones."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -18,7 +19,7 @@ class Tallies:
     def __init__(self, rules: Sequence[Rule], localities: Localities) -> None:
         self._of = [_tally(rule, localities) for rule in rules]
         self._size = len(localities)
-        self._seen: set[int] = set()
+        self._seen: Counter[int] = Counter()
         self.spreads_by_rule = {index: each for index, each in enumerate(self._of) if isinstance(each, SpreadTally)}
         """Spreads over domains of many nodes."""
         self.host_spreads = {index: each for index, each in enumerate(self._of) if isinstance(each, HostSpread)}
@@ -31,10 +32,18 @@ class Tallies:
 
     def there(self, locality: int) -> None:
         """There is a node of it."""
-        if locality not in self._seen:
-            self._seen.add(locality)
+        self._seen[locality] += 1
+        if self._seen[locality] == 1:
             for spread in self.spreads_by_rule.values():
                 spread.there(locality)
+
+    def gone(self, locality: int) -> None:
+        """One of its nodes isn't."""
+        self._seen[locality] -= 1
+        if not self._seen[locality]:
+            left = [each for each, many in self._seen.items() if many]
+            for spread in self.spreads_by_rule.values():
+                spread.only(left)
 
     def watch(self, buyable: Bools) -> None:
         """Remember the spreads in whose way a node that is opened for others may be."""
@@ -157,6 +166,12 @@ class SpreadTally:
         """There is a node of it."""
         if self.domain[locality] >= 0:
             self.existing[self.domain[locality]] = True
+
+    def only(self, localities: Sequence[int]) -> None:
+        """Nodes are in these alone."""
+        self.existing[:] = False
+        for locality in localities:
+            self.there(locality)
 
     def reach(self, localities: Bools) -> None:
         """Nodes of these could be bought for its pods."""
