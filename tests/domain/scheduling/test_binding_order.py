@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from nodewright.domain.limits import NODES, Limits
 from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, ZONE_LABEL
 from nodewright.domain.plans import Nomination, Plan
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.scheduling.budget import never
 from nodewright.domain.scheduling.exploring import SpreadView, never_stuck
@@ -16,7 +17,7 @@ from nodewright.domain.scheduling.solving import proposed
 from nodewright.domain.scheduling.verifying import unkept
 from nodewright.domain.snapshot import Room, Snapshot
 from nodewright.domain.taints import Toleration
-from tests.builders import daemon_set, pod, pods, room, snapshot, spread, taint, term
+from tests.builders import daemon_set, instance_type, options, pod, pods, room, snapshot, spread, taint, term
 from tests.worlds import worlds
 
 APP = {"app": "w"}
@@ -116,6 +117,32 @@ class TestCrosswise:
 
         assert plan.unschedulable == ()
 
+    @pytest.mark.parametrize(("skews", "count"), [((1, 1), 8), ((1, 1), 12), ((2, 1), 24), ((1, 2), 18)])
+    def test_more_are_planned_evenly_where_one_by_one_would_leave_some(
+        self, skews: tuple[int, int], count: int
+    ) -> None:
+        plan = solve(snapshot(_crosswise(count, *skews)))
+
+        assert plan.unschedulable == ()
+
+    def test_three_in_every_zone_of_every_capacity_type_might_keep_each_other_out(self) -> None:
+        """Three on-demand in a, and one on-demand and three spot in b and in c: nobody may come any more."""
+        zones, kinds = (0, 0, 1, 1, 2, 2), (0, 1, 0, 1, 0, 1)
+        assert never_stuck([2] * 6, [_view(zones), _view(kinds)])
+        assert not never_stuck([3] * 6, [_view(zones), _view(kinds)])
+
+        world = snapshot(_crosswise(18, 1, 1))
+        first = solve(world)
+
+        assert len(first.unschedulable) == 6
+        assert unkept(world, first) == {}
+
+    def test_where_limits_are_in_the_way_they_come_one_by_one(self) -> None:
+        nodes = [options(types=[instance_type("x.s", zones="abc")], remaining=Limits({NODES: 5}))]
+        plan = solve(snapshot(_crosswise(12, 1, 1), pools=nodes))
+
+        assert len(plan.unschedulable) == 4
+
 
 @pytest.mark.property
 @settings(
@@ -150,6 +177,11 @@ def test_spreads_that_count_each_others_pods_are_planned_without_any_waiting_for
 
     assert plan.unschedulable == ()
     assert unkept(snapshot(mixed), plan) == {}
+
+
+def _crosswise(count: int, over_zones: int, over_capacity_types: int) -> tuple[Pod, ...]:
+    both = (spread(max_skew=over_zones), spread(CAPACITY_TYPE_LABEL, max_skew=over_capacity_types))
+    return pods(count, cpu="100m", labels=APP, spreads=both)
 
 
 def _view(domain_of: tuple[int, ...]) -> SpreadView:

@@ -3,7 +3,7 @@
 What waits for others comes after them (waiting_order.py), what needs nodes of its own before what can share.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,7 +12,7 @@ import numpy as np
 from nodewright.domain.scheduling import vacancies
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.budget import Meter
-from nodewright.domain.scheduling.crossing import crossed
+from nodewright.domain.scheduling.crossing import Target, crossed, even_targets
 from nodewright.domain.scheduling.entangled import Kind, min_key
 from nodewright.domain.scheduling.homes import Member, homes
 from nodewright.domain.scheduling.nominated import keep_nominated
@@ -23,14 +23,31 @@ from nodewright.domain.scheduling.terms import Affinity, Ruling
 from nodewright.domain.scheduling.waiting_order import rank
 
 
-def place(scene: Scene, meter: Meter) -> None:
+def placed(scene: Scene, anew: Callable[[], Scene], meter: Meter) -> Scene:
+    """The scene with as many as possible of its pods somewhere; or another one like it, where that has more.
+
+    Pods under several spreads at once come one by one at first, which costs least, and where some of them are left
+    then as evenly as they are proven to come.
+    """
+    place(scene, meter)
+    targets = even_targets(scene)
+    if not targets:
+        return scene
+    again = anew()
+    place(again, meter, targets)
+    fewer = sum(map(len, again.waiting)) < sum(map(len, scene.waiting))
+    return again if fewer and all(target.is_reached(again) for target in targets) else scene
+
+
+def place(scene: Scene, meter: Meter, targets: Sequence[Target] = ()) -> None:
     """Put as many as possible of the scene's pods somewhere."""
-    placing = _Placing(scene, meter)
+    placing = _Placing(scene, meter, targets)
     scene.look_round()
     keep_nominated(scene, placing.order)
     for loose in (False, True):
         while placing.round(loose=loose):
             pass
+    placing.fill()
     placing.cross()
     # What other rules keep these pods from is no domain either, as long as nobody opens it.
     while placing.round(loose=True, reaching=False):
@@ -49,9 +66,10 @@ class _Spot:
 
 
 class _Placing:
-    def __init__(self, scene: Scene, meter: Meter) -> None:
+    def __init__(self, scene: Scene, meter: Meter, targets: Sequence[Target]) -> None:
         self._scene = scene
         self._meter = meter
+        self._targets = {number: target for target in targets for number in target.kinds}
         kinds = scene.tangle.kinds
         self.order = sorted(range(len(kinds)), key=self._turn)
 
@@ -59,7 +77,7 @@ class _Placing:
         """Every kind in its turn; whether any pod found a place."""
         self._scene.look_round(reaching=reaching)
         placed = False
-        for number in self.order:
+        for number in (each for each in self.order if each not in self._targets):
             while self._scene.waiting[number] and self._meter.spend(0):
                 spot = self._find(number, loose=loose)
                 if spot is None:
@@ -68,21 +86,32 @@ class _Placing:
                 placed = True
         return placed
 
-    def cross(self) -> None:
-        """Pods left that are under several spreads at once."""
-        scene = self._scene
-        for number in self.order:
-            while scene.waiting[number] and self._meter.spend(0):
-                found = crossed(scene, number)
-                if found is None:
-                    break
-                rules, fine = found
-                ruling = scene.tallies.ruling([role for role in scene.roles[number] if role.rule not in rules])
-                ruling = replace(ruling, localities=ruling.localities & fine)
-                spot = self._judge(number, ruling, None, loose=True) if ruling.localities.any() else None
+    def fill(self) -> None:
+        """Pods that are to be spread evenly."""
+        for number in (each for each in self.order if each in self._targets):
+            target = self._targets[number]
+            while self._scene.waiting[number] and self._meter.spend(0):
+                spot = self._beside_spreads(number, target.rules, target.wanting(self._scene))
                 if spot is None:
                     break
                 self._take(number, spot)
+
+    def cross(self) -> None:
+        """Pods left that are under several spreads at once."""
+        for number in self.order:
+            while self._scene.waiting[number] and self._meter.spend(0):
+                found = crossed(self._scene, number)
+                spot = None if found is None else self._beside_spreads(number, *found)
+                if spot is None:
+                    break
+                self._take(number, spot)
+
+    def _beside_spreads(self, number: int, spreads: Sequence[int], fine: Bools) -> _Spot | None:
+        """Where all but these rules allow one more pod, in the localities that these were found to allow."""
+        scene = self._scene
+        ruling = scene.tallies.ruling([role for role in scene.roles[number] if role.rule not in spreads])
+        ruling = replace(ruling, localities=ruling.localities & fine)
+        return self._judge(number, ruling, None, loose=True) if ruling.localities.any() else None
 
     def _turn(self, number: int) -> tuple[object, ...]:
         scene = self._scene

@@ -1,11 +1,12 @@
 """Pods under several spreads at once, beyond what ranks allow (waiting_order.py): placed where exploring proves it."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from nodewright.domain.scheduling.arrays import Bools
+from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.exploring import SpreadView, never_stuck
 from nodewright.domain.scheduling.roles import Role
 from nodewright.domain.scheduling.scene import Scene
@@ -13,6 +14,32 @@ from nodewright.domain.scheduling.tallies import SpreadTally
 
 Cell = tuple[int, ...]
 """A domain of each of the spreads."""
+_Cells = Mapping[Cell, int]
+"""How many pods in each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How many pods there are to be of some kinds where; so many surely come, in whatever order."""
+
+    rules: tuple[int, ...]
+    """Their spreads."""
+    kinds: frozenset[int]
+    cells: _Cells
+
+    def wanting(self, scene: Scene) -> Bools:
+        """Localities that are to have more."""
+        there = _placed(scene, self.rules, self.kinds)
+        wanting = {cell for cell, many in self.cells.items() if many > there[cell]}
+        return np.array([cell in wanting for cell in _cells(scene, self.rules)], dtype=np.bool_)
+
+    def is_reached(self, scene: Scene) -> bool:
+        """Whether all came to be planned, and may count on it as everything else is now."""
+        there = _placed(scene, self.rules, self.kinds)
+        number = min(self.kinds)
+        return all(there[cell] >= many for cell, many in self.cells.items()) and _proven(
+            scene, number, self.rules, there, there
+        )
 
 
 def crossed(scene: Scene, number: int) -> tuple[tuple[int, ...], Bools] | None:
@@ -20,24 +47,87 @@ def crossed(scene: Scene, number: int) -> tuple[tuple[int, ...], Bools] | None:
 
     None where it has only one, or where they bind pods that don't have them all.
     """
-    mine = _spreads(scene, number)
-    group = [each for each in range(len(scene.tangle.kinds)) if set(_rules(scene, each)) & set(mine)]
-    if len(mine) < 2 or any(_look(scene, each, mine) != _look(scene, number, mine) for each in group):
+    group = _group(scene, number)
+    if group is None:
         return None
-    tallies = [scene.tallies.spreads_by_rule[rule] for rule in mine]
-    domains = np.array([tally.domain for tally in tallies])
+    mine = _spreads(scene, number)
+    placed = _placed(scene, mine, group)
+    cells = _cells(scene, mine)
+    fine = {
+        cell: min(cell) >= 0 and _proven(scene, number, mine, placed, placed + Counter({cell: 1}))
+        for cell in set(cells)
+    }
+    return mine, np.array([fine[cell] for cell in cells], dtype=np.bool_)
+
+
+def even_targets(scene: Scene) -> tuple[Target, ...]:
+    """For pods under several spreads of which some are left: the most that are proven to come if spread evenly.
+
+    Only where that is more than there are.
+    """
+    groups = (_group(scene, number) for number, pods in enumerate(scene.waiting) if pods)
+    found = (_even(scene, group) for group in dict.fromkeys(groups) if group is not None)
+    return tuple(target for target in found if target is not None)
+
+
+def _even(scene: Scene, group: frozenset[int]) -> Target | None:
+    number = min(group)
+    rules = _spreads(scene, number)
+    placed = _placed(scene, rules, group)
+    within = np.logical_and.reduce([scene.within_reach(each) for each in group])
+    cells = sorted({cell for cell, fine in zip(_cells(scene, rules), within, strict=True) if fine and min(cell) >= 0})
+    there = placed.total()
+    wanted = there + sum(len(scene.waiting[each]) for each in group)
+    tallies = [scene.tallies.spreads_by_rule[rule] for rule in rules]
+    counts = [tally.counts.copy() for tally in tallies]
+    for cell, many in placed.items():
+        for domain, count in zip(cell, counts, strict=True):
+            count[domain] -= many
+    fills = list(_fills(cells, counts, wanted)) if cells else []
+    for fill in reversed(fills[there:]):
+        if _proven(scene, number, rules, placed, fill):
+            return Target(rules, group, fill)
+    return None
+
+
+def _fills(cells: Sequence[Cell], counts: Sequence[Ints], most: int) -> Iterator[Counter[Cell]]:
+    """One pod, two pods, and so on, always one more where fewest are."""
+    fill: Counter[Cell] = Counter()
+    for _ in range(most):
+        cell = min(cells, key=lambda each: (sum(int(c[d]) for c, d in zip(counts, each, strict=True)), fill[each]))
+        fill[cell] += 1
+        for domain, count in zip(cell, counts, strict=True):
+            count[domain] += 1
+        yield fill.copy()
+
+
+def _group(scene: Scene, number: int) -> frozenset[int] | None:
+    """Kinds under the several spreads of this one; None where it has only one, or others have not all of them."""
+    mine = _spreads(scene, number)
+    if len(mine) < 2:
+        return None
+    group = [each for each in range(len(scene.tangle.kinds)) if set(_rules(scene, each)) & set(mine)]
+    alike = all(_look(scene, each, mine) == _look(scene, number, mine) for each in group)
+    return frozenset(group) if alike else None
+
+
+def _cells(scene: Scene, rules: Sequence[int]) -> list[Cell]:
+    """Of each locality."""
+    domains = np.array([scene.tallies.spreads_by_rule[rule].domain for rule in rules])
+    return [tuple(each) for each in domains.T.tolist()]
+
+
+def _placed(scene: Scene, rules: Sequence[int], group: Iterable[int]) -> Counter[Cell]:
+    cells = _cells(scene, rules)
     placed: Counter[Cell] = Counter()
     for each in group:
         for locality, many in scene.placed[each].items():
-            placed[tuple(domains[:, locality].tolist())] += many
-    fine = {cell: _proven(scene, number, mine, placed, cell) for cell in {tuple(c) for c in domains.T.tolist()}}
-    return mine, np.array([fine[tuple(cell)] for cell in domains.T.tolist()], dtype=np.bool_)
+            placed[cells[locality]] += many
+    return placed
 
 
-def _proven(scene: Scene, number: int, mine: Sequence[int], placed: Counter[Cell], more: Cell) -> bool:
-    if min(more) < 0:
-        return False
-    counts = placed + Counter({more: 1})
+def _proven(scene: Scene, number: int, mine: Sequence[int], placed: Counter[Cell], counts: _Cells) -> bool:
+    """Whether so many come, in place of those that are planned now."""
     cells = sorted(counts)
     roles = {role.rule: role for role in scene.roles[number]}
     views = [

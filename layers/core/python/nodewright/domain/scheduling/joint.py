@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -63,12 +64,13 @@ class JointPlan:
         entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
         self._entangled = entangled
         places = tiers(self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, _choices(tangle, self._pools))
-        self.scene = Scene(tangle, rooms, (*snapshot.bystanders, *expected), places, snapshot.daemon_sets)
+        others = (*snapshot.bystanders, *expected)
+        self._new_scene = partial(Scene, tangle, rooms, others, places, snapshot.daemon_sets)
+        self.scene = self._new_scene()
 
     def run(self) -> "Joint":
         """All of it; pods without rules that got no place still wait."""
-        scene = self.scene
-        careful.place(scene, self._meter)
+        scene = self.scene = careful.placed(self.scene, self._new_scene, self._meter)
         nominations = self._fill_rooms()
         held = self._hold()
         fillers = self._fill_opened()

@@ -127,7 +127,8 @@ class Opened:
 
     def barred(self, need: Need) -> Bools:
         """Nodes that have no offering for it where they are, whatever their size."""
-        return ~self._open_cells(need)[self._cell_of[self.row]]
+        found: Bools = ~self._open_cells(need)[self._cell_of[self.row]]
+        return found
 
     def fresh(self, need: Need) -> Step | None:
         """The cheapest new node; of equals the one where fewest are."""
@@ -168,7 +169,8 @@ class Opened:
         if need.mask not in self._open_to:
             mask = self._masks[need.mask]
             self._open_to[need.mask] = np.array([bool(mask[rows].any()) for rows in self._cells], dtype=np.bool_)
-        return self._open_to[need.mask] & need.localities[self._cell_locality]
+        found: Bools = self._open_to[need.mask] & need.localities[self._cell_locality]
+        return found
 
     def _may_join(self, need: Need, sites: Bools) -> Bools:
         return need.localities[self.locality[self.row]] & sites[self.site]
