@@ -43,6 +43,9 @@ BATCH = PodSelector(Requirements.from_labels({"app": "batch"}), frozenset({"defa
 DB = PodSelector(Requirements.from_labels({"app": "db"}), frozenset({"default"}))
 NOT_WEB = PodSelector(Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"default"}))
 BY_AGENTS = replace(spread(CAPACITY_TYPE), selector=NOT_WEB)
+CACHE = PodSelector(Requirements.from_labels({"app": "cache"}), frozenset({"default"}))
+BY_CACHES = replace(spread(ZONE), selector=CACHE)
+MOVED = "one of two nodes in a zone had better be in another, and a third pod follows it"
 GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
 
 
@@ -168,6 +171,31 @@ WORLDS: dict[str, Snapshot] = {
         ),
         bystanders=(node("n", "b", pod("db-on-n", labels={"app": "db"}, anti_affinity=(term(HOST, DB),))),),
     ),
+    MOVED: replace(
+        snapshot(
+            [
+                pod(
+                    "web",
+                    cpu="100m",
+                    labels=LABELS,
+                    alternatives=(Requirements([Requirement.of(ZONE, "NotIn", ["a"])]),),
+                    affinity=(term(ZONE, DB),),
+                    priority=10,
+                ),
+                *pods(2, "db", cpu="100m", labels={"app": "db"}, host_ports=(HostPort(8080),)),
+                *pods(
+                    2,
+                    "cache",
+                    cpu="100m",
+                    labels={"app": "cache"},
+                    spreads=(BY_CACHES,),
+                    affinity=(term(HOST, DB),),
+                ),
+            ],
+            pools=[options(pool("few"), SMALL[:1], Limits({"cpu": 4_000})), options(pool("many"), SMALL[:1])],
+        ),
+        bystanders=(node("n", "b"),),
+    ),
 }
 
 
@@ -176,3 +204,7 @@ def test_it_is_planned_right_now(world: Snapshot) -> None:
     plan = solve(world)
     assert check(world, plan) == []
     assert placeable(world, plan) == []
+
+
+def test_a_node_moves_for_one_pod_and_so_for_another() -> None:
+    assert solve(WORLDS[MOVED]).unschedulable == ()

@@ -1,7 +1,6 @@
-"""Opened nodes that may still come to be elsewhere: no rule that sees a pod on them would notice.
+"""Opened nodes that may still come to be elsewhere: no pod that has found its place would notice.
 
-Such a node has a locality only because one has to be planned: its launch list has all of them. A later pod that
-needs it in another one decides.
+Such a node has a locality only because one has to be planned. A later pod that needs it in another one decides.
 """
 
 from collections.abc import Iterable
@@ -11,43 +10,69 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.localities import Localities
-from nodewright.domain.scheduling.rules import SpreadRule, is_host, topology_keys
+from nodewright.domain.scheduling.roles import Role
+from nodewright.domain.scheduling.rules import AffinityRule, SpreadRule, is_host, topology_keys
 
 
 class Freedom:
-    """Of each node: where it may be, for all that rules tell apart."""
+    """Of each opened node: where it may be for all rules that see what is on it.
+
+    But for affinities that nobody has who has a place: whom they select may still be anywhere.
+    """
 
     def __init__(self, tangle: Tangle, localities: Localities) -> None:
         self._tangle = tangle
         self._localities = localities
         self._columns: dict[int, frozenset[int]] = {}
-        self._told: dict[int, frozenset[int]] = {}
-        """Site → what the rules there look at."""
+        self._seen_by: dict[int, set[int]] = {}
+        """Opened site → rules that see what is there."""
+        self._unheld = {index for index, rule in enumerate(tangle.rules) if isinstance(rule, AffinityRule)}
         self._alike: dict[tuple[int, frozenset[int]], Bools] = {}
+        self._home = np.zeros(16, dtype=np.int64)
         self._places = np.zeros((16, len(localities)), dtype=np.bool_)
 
+    def matters(self, rule: int) -> bool:
+        """Whether it would notice."""
+        return rule not in self._unheld
+
+    def own(self, roles: Iterable[Role]) -> None:
+        """Somebody of these roles has a place."""
+        new = self._unheld.intersection(role.rule for role in roles if role.owner)
+        self._unheld -= new
+        for site, rules in self._seen_by.items() if new else ():
+            if not new.isdisjoint(rules):
+                self._judge(site)
+
     def pin(self, rules: Iterable[int], site: int, locality: int) -> None:
-        """Something that these rules see is there."""
-        told = self._told.get(site, frozenset()).union(*(self._looked_at(rule) for rule in rules))
-        if told != self._told.get(site):
-            self._told[site] = told
-            if (locality, told) not in self._alike:
-                self._alike[locality, told] = self._localities.alike(locality, sorted(told))
-            while site >= len(self._places):
-                self._places = np.vstack([self._places, np.zeros_like(self._places)])
-            self._places[site] = self._alike[locality, told]
+        """These rules see something on an opened node."""
+        while site >= len(self._places):
+            self._places = np.vstack([self._places, np.zeros_like(self._places)])
+            self._home = np.append(self._home, np.zeros_like(self._home))
+        seen_by = self._seen_by.setdefault(site, set())
+        before = len(seen_by)
+        seen_by.update(rules)
+        if not before or len(seen_by) > before or self._home[site] != locality:
+            self._home[site] = locality
+            self._judge(site)
 
     def of(self, sites: Ints) -> Bools:
-        """Sites × localities."""
+        """Opened sites × localities."""
         found: Bools = self._places[sites]
         return found
+
+    def _judge(self, site: int) -> None:
+        told = frozenset(column for rule in self._seen_by[site] - self._unheld for column in self._looked_at(rule))
+        key = (int(self._home[site]), told)
+        if key not in self._alike:
+            self._alike[key] = self._localities.alike(key[0], sorted(told))
+        self._places[site] = self._alike[key]
 
     def _looked_at(self, number: int) -> frozenset[int]:
         """What of a locality a rule looks at."""
         if number not in self._columns:
             rule = self._tangle.rules[number]
-            spread = rule if isinstance(rule, SpreadRule) else None
-            keys = {key for key in (*topology_keys(rule), *(spread.keys if spread else ())) if not is_host(key)}
-            filters = [spread.nodes] if spread and not is_host(spread.key) else []
-            self._columns[number] = frozenset(self._localities.columns(keys, filters))
+            filters = [rule.nodes] if isinstance(rule, SpreadRule) and not is_host(rule.key) else []
+            keys = {*topology_keys(rule), *(rule.keys if isinstance(rule, SpreadRule) else ())}
+            columns = self._localities.columns({key for key in keys if not is_host(key)}, filters)
+            self._columns[number] = frozenset(columns)
         return self._columns[number]

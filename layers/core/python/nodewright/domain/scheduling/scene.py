@@ -17,7 +17,7 @@ from nodewright.domain.scheduling.offers import Offers
 from nodewright.domain.scheduling.opened import Need, Opened, Step
 from nodewright.domain.scheduling.ports import Ports
 from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
-from nodewright.domain.scheduling.roles import bound_roles, roles
+from nodewright.domain.scheduling.roles import Role, bound_roles, roles
 from nodewright.domain.scheduling.rules import NodeFilter, is_host, topology_keys
 from nodewright.domain.scheduling.shapes import Wish
 from nodewright.domain.scheduling.standing import Standing
@@ -63,6 +63,7 @@ class Scene:
         """Pods of nodes whose launch lists didn't come about."""
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
+        self._freedom = Freedom(tangle, self.localities)
         self._countable: dict[tuple[int, NodeFilter], Bools] = {}
         # Nodes that take no pods have sites below 0.
         sites = (*range(len(rooms)), *range(-1, -1 - len(others), -1))
@@ -74,7 +75,6 @@ class Scene:
         self._daemons = [
             NewDaemons(tier, rows, tangle, daemon_sets, self.tallies) for tier, rows in zip(tiers, of_rows, strict=True)
         ]
-        self._freedom = Freedom(tangle, self.localities)
         self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full())
         self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
 
@@ -178,16 +178,17 @@ class Scene:
     def open_or_join(self, kind: int, pod: Pod, tier: int, step: Step, need: Need) -> None:
         """A pod goes to a node that is opened for it or was for others."""
         opened = self.opened[tier]
+        before = None if step.node is None else int(opened.row[step.node])
         locality = int(opened.locality[step.row])
-        before = None if step.node is None else int(opened.locality[opened.row[step.node]])
         site = opened.put(step, need, self.sites)
-        if before != locality:
-            self._arrive(tier, site, before, locality)
         if before is None:
             self.contents.append([])
-            self._freedom.pin(self._daemons[tier].rules, site, locality)
+            self._arrive(tier, site, locality)
             for each in self._daemons[tier].on(step.row):
                 self.tallies.add(each, locality, site)
+                self._freedom.pin((role.rule for role in each), site, locality)
+        elif opened.locality[before] != locality:
+            self._move(tier, site, before, step.row)
         self._note(kind, pod, site, locality)
         self._freedom.pin((role.rule for role in self.roles[kind]), site, locality)
 
@@ -204,14 +205,27 @@ class Scene:
             return None
         return opened.moved(need, self._freedom.of(opened.site) & nodes[:, None], below)
 
-    def _arrive(self, tier: int, site: int, before: int | None, locality: int) -> None:
-        """A node is planned in a locality, and no longer where it was."""
+    def _arrive(self, tier: int, site: int, locality: int) -> None:
+        """There is a new node."""
         self.tallies.there(locality)
         self.tallies.there_by_name(site, lambda rule: bool(self._counted(tier, rule.nodes)[locality]))
-        if before is not None:
-            self.tallies.gone(before)
-            for kind, _ in self.contents[site]:
-                self.placed[kind] = self.placed[kind] - Counter([before]) + Counter([locality])
+
+    def _move(self, tier: int, site: int, before: int, row: int) -> None:
+        """An opened node is planned as another offering, elsewhere: rules that nobody has who is placed count anew."""
+        old, new = (int(self.opened[tier].locality[each]) for each in (before, row))
+        self.tallies.gone(old)
+        self._arrive(tier, site, new)
+        for each in self._daemons[tier].on(before):
+            self.tallies.add(self._unnoticed(each), old, site, -1)
+        for each in self._daemons[tier].on(row):
+            self.tallies.add(self._unnoticed(each), new, site)
+        for kind, _ in self.contents[site]:
+            self.tallies.add(self._unnoticed(self.roles[kind]), old, site, -1)
+            self.tallies.add(self._unnoticed(self.roles[kind]), new, site)
+            self.placed[kind] = self.placed[kind] - Counter([old]) + Counter([new])
+
+    def _unnoticed(self, roles: Iterable[Role]) -> Sequence[Role]:
+        return [role for role in roles if not self._freedom.matters(role.rule)]
 
     def _counted(self, tier: int, counted: NodeFilter) -> Bools:
         """Localities in which a new node may be one that a spread counts: which type comes is open."""
@@ -242,14 +256,18 @@ class Scene:
         self.placed[kind][locality] += 1
         self.demands.attach(pod.attachments, site)
         self.ports.take(pod.host_ports, site)
-        self.tallies.add(self.roles[kind], locality, site)
+        self._add(self.roles[kind], locality, site)
+
+    def _add(self, roles: Sequence[Role], locality: int, site: int) -> None:
+        self.tallies.add(roles, locality, site)
+        self._freedom.own(roles)
 
     def _furnish(self, room: Room, locality: int, site: int) -> None:
         """What is on a node already."""
         self.tallies.there(locality)
         self.tallies.there_by_name(site, lambda rule: counts(rule, room))
         for each in resident_roles(room, self.tangle):
-            self.tallies.add(each, locality, site)
+            self._add(each, locality, site)
         if site >= 0:
             self.ports.take(room.host_ports, site)
             self.demands.attach({each for pod in room.pods for each in pod.attachments}, site)

@@ -54,10 +54,10 @@ class Tallies:
         """Whether there are any such spreads."""
         return bool(self._wary)
 
-    def add(self, roles: Iterable[Role], locality: int, site: int) -> None:
-        """One pod of these roles more."""
+    def add(self, roles: Iterable[Role], locality: int, site: int, more: int = 1) -> None:
+        """One pod of these roles more, or less."""
         for role in roles:
-            self._of[role.rule].add(role, locality, site)
+            self._of[role.rule].add(role, locality, site, more)
 
     def steering(self, roles: Iterable[Role]) -> Bools | None:
         """Localities where such pods had better go, if it matters."""
@@ -183,13 +183,13 @@ class SpreadTally:
         found = self.domain[buyable & (self.domain >= 0)]
         return not bool(self.domains[found].all())
 
-    def add(self, role: Role, locality: int, site: int) -> None:  # noqa: ARG002
-        """One such pod more."""
+    def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:  # noqa: ARG002
+        """One such pod more, or less."""
         domain = self.domain[locality]
         if domain >= 0:
-            self._count[domain] += role.selected
-            self._least[domain] += role.selected and role.counted_on
-            self._owners[domain] += role.owner
+            self._count[domain] += more * role.selected
+            self._least[domain] += more * (role.selected and role.counted_on)
+            self._owners[domain] += more * role.owner
 
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""

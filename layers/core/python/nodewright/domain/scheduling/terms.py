@@ -106,10 +106,10 @@ class HostSpread:
         """There is a node that it counts."""
         self._least[site] += 0
 
-    def add(self, role: Role, locality: int, site: int) -> None:  # noqa: ARG002
-        """One such pod more."""
-        self._counts[site] += role.selected
-        self._least[site] += role.selected and role.counted_on
+    def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:  # noqa: ARG002
+        """One such pod more, or less."""
+        self._counts[site] += more * role.selected
+        self._least[site] += more * (role.selected and role.counted_on)
         if role.owner:
             self._owners.add(site)
 
@@ -145,12 +145,12 @@ class Repulsion:
         key = rule.term.topology_key
         self._selected, self._owners = _Domains(key, localities), _Domains(key, localities)
 
-    def add(self, role: Role, locality: int, site: int) -> None:
-        """One such pod more."""
+    def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:
+        """One such pod more, or less."""
         if role.selected:
-            self._selected.add(locality, site, 1)
+            self._selected.add(locality, site, more)
         if role.owner:
-            self._owners.add(locality, site, 1)
+            self._owners.add(locality, site, more)
 
     def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:  # noqa: ARG002
         """Where a new node with so many more of the pods it selects may be opened for others."""
@@ -170,7 +170,7 @@ class Affinity:
     def __init__(self, rule: AffinityRule, localities: Localities) -> None:
         self._terms = [_Domains(term.topology_key, localities) for term in rule.terms]
         self._sure = [_Domains(term.topology_key, localities) for term in rule.terms]
-        self._any = False
+        self._counted = 0
         self.anchor: tuple[int, int] | None = None
         """Locality and site of the first of a group that nobody else supports; all selected pods go there."""
         self.home: Bools | None = None
@@ -184,19 +184,19 @@ class Affinity:
     @property
     def is_open(self) -> bool:
         """Nobody it selects is anywhere: a pod that it selects itself may begin."""
-        return not self._any
+        return not self._counted
 
-    def add(self, role: Role, locality: int, site: int) -> None:
-        """One such pod more."""
+    def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:
+        """One such pod more, or less; less only as long as nobody has the rule."""
         if not role.selected:
             return
         if role.owner and self.is_open:
             self.anchor = (locality, site)
-        counted = [term.add(locality, site, 1) for term in self._terms]
-        self._any |= any(counted)
+        counted = [term.add(locality, site, more) for term in self._terms]
+        self._counted += more * any(counted)
         if role.counted_on:
             for term in self._sure:
-                term.add(locality, site, 1)
+                term.add(locality, site, more)
 
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""
