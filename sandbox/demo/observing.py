@@ -118,13 +118,19 @@ class Observer:
 
 
 def plan_line(record: Record) -> str:
-    """`12 pods → 3 × t4g.medium spot at 0.0126; 0.0378 USD/h (bound 0.0361)`."""
+    """`12 pods → 3 × t4g.medium spot at 0.0126; 0.0378 USD/h (at least 0.0361: gap 4.5 %)`."""
     parts = [
         f"{launch['nodes']} × {launch['instance_types'][0]} {launch['capacity_type']} at {launch['price']}"
         for launch in record["launches"]
     ]
-    bound = f" (bound {record['bound']})" if record.get("bound") else ""
-    return f"{record['pods']} pods → {', '.join(parts)}; {record['price']} USD/h{bound}"
+    return f"{record['pods']} pods → {', '.join(parts)}; {record['price']} USD/h{_proven(record)}"
+
+
+def _proven(record: Record) -> str:
+    if not record.get("bound") or not float(record["price"]):
+        return ""
+    gap = 100 - 100 * float(record["bound"]) / float(record["price"])
+    return f" (at least {record['bound']}: gap {gap:.1f} %)"
 
 
 def retire_line(record: Record) -> str:

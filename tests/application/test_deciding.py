@@ -70,7 +70,10 @@ def test_a_decision_holds_plan_outcome_and_warnings() -> None:
     warning = ManifestWarning("NodePool/x", "spec.limits", "is negative")
     desk.record(plan, Outcome(1, 2, (error,)), Outcome(refused="not allowed"), warnings=(warning,))
     (decision,) = desk.decisions
-    assert decision.summary == "2 pods → 2 × m5.large spot at 0.08 USD/h; 1 pods to nodes that are there; 1 pods wait"
+    assert decision.summary == (
+        "2 pods → 2 × m5.large spot at 0.08 USD/h (at least 0.07: gap 12.5 %); 1 pods to nodes that are there; "
+        "1 pods wait"
+    )
     assert decision.details == {
         "launches": [
             {
@@ -81,6 +84,7 @@ def test_a_decision_holds_plan_outcome_and_warnings() -> None:
                 "zones": ["a"],
                 "nodes": 2,
                 "pods": ["default/p-0", "default/p-1"],
+                "why": [],
             }
         ],
         "nominations": [{"node": "n", "pods": ["default/p-2"]}],
@@ -100,6 +104,7 @@ def test_a_decision_holds_plan_outcome_and_warnings() -> None:
         "warnings": ["NodePool/x spec.limits: is negative"],
         "cost": "0.08",
         "bound": "0.07",
+        "gapPercent": "12.5",
         "truncated": False,
     }
 

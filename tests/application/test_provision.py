@@ -65,7 +65,8 @@ def test_a_decision_says_what_was_bought_and_why() -> None:
     here = world(*pods(4, cpu="900m"))
     here.provision()
     (decision,) = here.ledger.decisions(CLUSTER, 10)
-    assert decision.summary == "4 pods → 2 × m5.large spot at 0.08 USD/h"
+    assert decision.summary == "4 pods → 2 × m5.large spot at 0.08 USD/h (at least 0.08: gap 0.0 %)"
+    assert "m5.large at 0.04: the cheapest of 4 types that hold its pods" in str(decision.details["launches"])
     assert decision.kind == "provision"
 
 

@@ -76,9 +76,11 @@ def test_the_json_is_as_documented() -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     document = json.loads(result.stdout, parse_float=Decimal)
     message = document["unschedulable"][0].pop("message")
+    why = document["launches"][0].pop("why")
     assert document == {
         "cost": 1,
-        "bound": document["bound"],
+        "bound": 1,
+        "gapPercent": 0,
         "currency": "USD/h",
         "launches": [
             {
@@ -95,7 +97,11 @@ def test_the_json_is_as_documented() -> None:
         "warnings": [],
     }
     assert "lacks cpu" in message
-    assert 0 < document["bound"] <= 1
+    assert why == [
+        "x.s at 1.00: the cheapest of 3 types that hold its pods",
+        "next is x.m at 2.00 (+100.0 %)",
+        "its pool sells no spot",
+    ]
 
 
 PREFERRING = """
@@ -177,10 +183,11 @@ def test_the_table_tells_what_is_launched_where_it_goes_and_what_waits() -> None
         "1 node to launch for 1.00 USD/h, about 730.00 USD a month; 1 pod fits on nodes that are there; "
         "1 pod can't be placed"
     )
-    assert lines[1].startswith("No plan for these pods can cost less than ")
+    assert lines[1] == "Proven: no plan for these pods costs less."
     assert "Launch from pool default" in lines
     row = next(line for line in lines if "x.s" in line)
     assert row.split() == ["1", "x.s", "on-demand", "1.00", "a", "b", "c", "2", "web"]
+    assert "  x.s at 1.00: the cheapest of 3 types that hold its pods; next is x.m at 2.00 (+100.0 %);" in text
     assert next(line for line in lines if line.startswith("n1")).split() == ["n1", "1", "web"]
     (waits,) = [line for line in lines if line.startswith("  1 huge: NoInstanceType: ")]
     assert waits.endswith("after DaemonSets")
@@ -276,3 +283,50 @@ def test_a_folder_of_twenty_manifests_is_planned_whole() -> None:
     assert {pods[f"shop/{name}-0"]["pool"] for name in ("reports", "training", "crm")} == {"batch", "gpu", "legacy"}
     assert pods["shop/postgres-0"]["zones"] == ["us-east-1b"]  # there its volume is
     assert [Path(each["object"]).name for each in document["warnings"]] == ["values.yaml", "legacy", "catalogue"]
+
+
+SPREAD = """
+kind: Deployment
+metadata: {name: spread}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: spread}}
+  template:
+    metadata: {labels: {app: spread}}
+    spec:
+      topologySpreadConstraints:
+        - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule,
+           labelSelector: {matchLabels: {app: spread}}}
+      containers: [{name: c, resources: {requests: {cpu: 900m, memory: 256Mi}}}]
+"""
+
+
+def test_what_constraints_cost_is_told_when_asked() -> None:
+    assert "constraintCosts" not in json.loads(on_reference(POOL, CLASS, SPREAD).stdout)
+    documents = f"{POOL}---{CLASS}---{SPREAD}"
+    asked = ("-f", "-", "--catalogue", REFERENCE, "--constraint-costs")
+    document = json.loads(run(*asked, "-o", "json", standard_input=documents).stdout)
+    assert document["constraintCosts"] == [
+        {
+            "subject": "Deployment default/spread",
+            "constraint": "hostname spread",
+            "pods": 2,
+            "cost": 1,
+            "unschedulable": 0,
+        }
+    ]
+    assert document["constraintsSkipped"] == 0
+    text = run(*asked, standard_input=documents).stdout
+    assert "Deployment default/spread hostname spread (2 pods): +1.00 USD/h" in text
+
+
+def test_a_rule_that_leaves_pods_waiting_has_no_price_but_names_them() -> None:
+    selecting = HUGE.replace("spec: {", "spec: {nodeSelector: {topology.kubernetes.io/zone: z}, ").replace(
+        "cpu: 100", "cpu: 1"
+    )
+    asked = ("-f", "-", "--catalogue", REFERENCE, "--constraint-costs")
+    text = run(*asked, standard_input=f"{POOL}---{CLASS}---{selecting}---{WEB}").stdout
+    assert (
+        "Pod default/huge only nodes with topology.kubernetes.io/zone In [z] (1 pod): 1 pod would have a place without"
+        " it, at the same price"
+    ) in text

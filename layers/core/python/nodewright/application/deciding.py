@@ -10,8 +10,11 @@ import msgspec
 from nodewright.application.errors import OutsideError
 from nodewright.application.launching import Outcome
 from nodewright.application.ports import Cluster, DecisionRecord, Ledger, ManifestWarning, Observer
+from nodewright.domain.gaps import gap
 from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Launch, Plan, Relaxed, Unschedulable
+from nodewright.domain.scheduling.type_choices import TypeChoices
+from nodewright.domain.scheduling.type_words import told_of
 from nodewright.domain.snapshot import Snapshot
 
 #: Pods told by an event in one run, and of those that share a reason: thousands needn't each hear it.
@@ -57,10 +60,14 @@ def summary(plan: Plan) -> str:
     """One line for people."""
     placed = sum(len(pods) for launch in plan.launches for pods in launch.nodes)
     nominated = sum(len(n.pods) for n in plan.nominations)
-    parts = [f"{placed} pods → {_nodes(plan)} at {show_usd(plan.cost)} USD/h"] if plan.launches else []
+    parts = [f"{placed} pods → {_nodes(plan)} at {show_usd(plan.cost)} USD/h{_proven(plan)}"] if plan.launches else []
     parts += [f"{nominated} pods to nodes that are there"] if nominated else []
     parts += [f"{len(plan.unschedulable)} pods wait"] if plan.unschedulable else []
     return "; ".join(parts) or "nothing to do"
+
+
+def _proven(plan: Plan) -> str:
+    return "" if plan.bound is None else f" (at least {show_usd(plan.bound)}: gap {gap(plan)} %)"
 
 
 def _nodes(plan: Plan) -> str:
@@ -76,9 +83,9 @@ def _worth_telling(decided: Decided) -> bool:
 
 
 def _details(decided: Decided) -> dict[str, object]:
-    plan = decided.plan
+    plan, choices = decided.plan, TypeChoices(decided.snapshot, decided.plan)
     return {
-        "launches": [_launch(launch) for launch in plan.launches],
+        "launches": [_launch(launch, choices) for launch in plan.launches],
         "nominations": [{"node": n.node, "pods": _names(n.pods)} for n in plan.nominations],
         "unschedulable": _reasons(plan.unschedulable),
         "preferences": [_relaxed(each) for each in plan.relaxed],
@@ -87,11 +94,12 @@ def _details(decided: Decided) -> dict[str, object]:
         "warnings": sorted(f"{w.object} {w.path}: {w.message}" for w in decided.warnings),
         "cost": show_usd(plan.cost),
         "bound": None if plan.bound is None else show_usd(plan.bound),
+        "gapPercent": None if plan.bound is None else str(gap(plan)),
         "truncated": plan.truncated,
     }
 
 
-def _launch(launch: Launch) -> dict[str, object]:
+def _launch(launch: Launch, choices: TypeChoices) -> dict[str, object]:
     return {
         "pool": launch.pool,
         "capacityType": launch.capacity_type,
@@ -100,6 +108,7 @@ def _launch(launch: Launch) -> dict[str, object]:
         "zones": list(launch.zones),
         "nodes": len(launch.nodes),
         "pods": _names([pod for pods in launch.nodes for pod in pods]),
+        "why": list(told_of(launch, choices.of(launch))),
     }
 
 

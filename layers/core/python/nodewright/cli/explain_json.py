@@ -79,6 +79,7 @@ def _new_node(told: NewNodeExplanation) -> dict[str, object]:
         "requests": _amounts(told.launch.requests),
         "daemonSets": _amounts(told.daemons),
         "allocatable": _amounts(told.allocatable),
+        "why": list(told.why),
     }
 
 

@@ -107,6 +107,7 @@ def _new_node(told: NewNodeExplanation, console: Console) -> None:
     launch = told.launch
     console.print(_headline(f"node {told.node}", f"to be bought of pool {launch.pool}", "green"))
     _item(console, "planned", [_launch(launch)])
+    _item(console, "why that", told.why)
     if len(launch.instance_types) > 1:
         _item(console, "or", [", ".join(launch.instance_types[1:])])
     _item(console, "holds", [f"{_count(len(told.pods), 'pod')}: {_main(launch.requests)}"])

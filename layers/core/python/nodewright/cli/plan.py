@@ -12,6 +12,8 @@ from rich.console import Console
 from nodewright.application.plan import BadInputError
 from nodewright.cli.plan_json import plan_json
 from nodewright.cli.plan_table import show_plan
+from nodewright.domain.scheduling.constraint_costs import MOST_SOLVES
+from nodewright.domain.scheduling.constraint_costs import constraint_costs as costs_of
 from nodewright.wiring.planning import DEFAULT_REGION, catalogue, plan_sources, regions
 
 BAD_INPUT = 2
@@ -41,6 +43,13 @@ def plan(
         ),
     ] = "",
     output: Annotated[Output, typer.Option("--output", "-o", help="How it is shown.")] = Output.TABLE,
+    constraint_costs: Annotated[
+        bool,
+        typer.Option(
+            "--constraint-costs",
+            help=f"Also what each rule of a workload or pool costs, by planning without it: up to {MOST_SOLVES} times.",
+        ),
+    ] = False,
 ) -> None:
     """What would be launched for manifests, at what price, and why not for the rest.
 
@@ -58,7 +67,8 @@ def plan(
     except BadInputError as error:
         typer.secho(f"nodewright: {error}", fg="red", err=True)
         raise typer.Exit(BAD_INPUT) from None
+    costs = costs_of(planned.snapshot, planned.plan) if constraint_costs else None
     if output is Output.JSON:
-        typer.echo(plan_json(planned))
+        typer.echo(plan_json(planned, costs))
     else:
-        show_plan(planned, Console(highlight=False))
+        show_plan(planned, Console(highlight=False), costs)

@@ -5,32 +5,53 @@ from collections.abc import Mapping
 import msgspec
 
 from nodewright.application.plan import Planned
+from nodewright.domain.gaps import gap
 from nodewright.domain.money import to_usd
 from nodewright.domain.plans import Launch, Relaxed
+from nodewright.domain.scheduling.constraint_costs import ConstraintCosts
+from nodewright.domain.scheduling.type_choices import TypeChoices
+from nodewright.domain.scheduling.type_words import told_of
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
-def plan_json(planned: Planned) -> str:
+def plan_json(planned: Planned, costs: ConstraintCosts | None = None) -> str:
     """Indented, in the order of the plan."""
-    return msgspec.json.format(_ENCODER.encode(plan_document(planned)), indent=2).decode()
+    return msgspec.json.format(_ENCODER.encode(plan_document(planned, costs)), indent=2).decode()
 
 
-def plan_document(planned: Planned) -> dict[str, object]:
+def plan_document(planned: Planned, costs: ConstraintCosts | None = None) -> dict[str, object]:
     """As plain values; prices are Decimal."""
-    plan = planned.plan
+    plan, choices = planned.plan, TypeChoices(planned.snapshot, planned.plan)
     return {
         "cost": to_usd(plan.cost),
         "bound": None if plan.bound is None else to_usd(plan.bound),
+        "gapPercent": gap(plan),
         "currency": "USD/h",
-        "launches": [_launch(each) for each in plan.launches],
+        "launches": [{**_launch(each), "why": list(told_of(each, choices.of(each)))} for each in plan.launches],
         "nominations": [{"node": each.node, "pods": list(map(str, each.pods))} for each in plan.nominations],
         "unschedulable": [
             {"pod": str(each.pod), "reason": each.reason, "message": each.message} for each in plan.unschedulable
         ],
         "warnings": [{"object": w.object, "path": w.path, "message": w.message} for w in planned.warnings],
         **({"preferences": [_relaxed(each) for each in plan.relaxed]} if plan.relaxed else {}),
+        **({} if costs is None else _costs(costs)),
     }
+
+
+def _costs(costs: ConstraintCosts) -> Mapping[str, object]:
+    """Only where they were asked for."""
+    told = [
+        {
+            "subject": each.subject,
+            "constraint": each.rule,
+            "pods": each.pods,
+            "cost": to_usd(each.cost),
+            "unschedulable": each.waiting,
+        }
+        for each in costs.costs
+    ]
+    return {"constraintCosts": told, "constraintsSkipped": costs.skipped}
 
 
 def _relaxed(each: Relaxed) -> Mapping[str, object]:

@@ -12,23 +12,33 @@ from rich.table import Table
 from rich.text import Text
 
 from nodewright.application.plan import Planned
+from nodewright.domain.gaps import gap
 from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Launch, Plan
 from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.scheduling.constraint_costs import ConstraintCost, ConstraintCosts
+from nodewright.domain.scheduling.type_choices import TypeChoices
+from nodewright.domain.scheduling.type_words import why_this_type
 
 HOURS_A_MONTH: Final = 730
+MOST_REASONS: Final = 5
+"""Types of a pool of which it is told why."""
+MOST_FREE: Final = 8
+"""Rules without a price that are named."""
 MOST_NAMES: Final = 4
 """Workloads of a row that are named; of the others their number is told."""
 
 
-def show_plan(planned: Planned, console: Console) -> None:
+def show_plan(planned: Planned, console: Console, costs: ConstraintCosts | None = None) -> None:
     """Print it; reasons and warnings are never cut, and lines are not broken where nobody looks at a terminal."""
     page = _Page(console, _Workloads(planned.snapshot.pods))
     page.summary(planned)
-    page.launches(planned.plan)
+    page.launches(planned)
     page.nominations(planned.plan)
     page.waiting(planned.plan)
     page.preferences(planned.plan)
+    if costs is not None:
+        page.constraint_costs(costs)
     page.warnings(planned)
 
 
@@ -85,16 +95,19 @@ class _Page:
         if bound := _bound(plan):
             self._print(Text(bound, style="dim"))
 
-    def launches(self, plan: Plan) -> None:
-        """A table a pool, with a row for each price, whatever the pods."""
+    def launches(self, planned: Planned) -> None:
+        """A table a pool, with a row for each price, whatever the pods, and why these types."""
+        plan, choices = planned.plan, TypeChoices(planned.snapshot, planned.plan)
         for pool in dict.fromkeys(launch.pool for launch in plan.launches):
             table = _table("nodes", "type", "bought as", "USD/h", "zones", "pods")
             for column in table.columns[:4]:
                 column.no_wrap = True
             table.columns[0].justify = table.columns[3].justify = "right"
-            for same in _alike(launch for launch in plan.launches if launch.pool == pool):
+            rows = list(_alike(launch for launch in plan.launches if launch.pool == pool))
+            for same in rows:
                 table.add_row(*self._row(same))
             self._section(f"Launch from pool {pool}", table)
+            self._reasons([same[0] for same in rows], choices)
 
     def _row(self, same: Sequence[Launch]) -> Iterator[str | Text]:
         first = same[0]
@@ -104,6 +117,30 @@ class _Page:
         yield show_usd(first.price)
         yield _zones(same)
         yield self._workloads.shown(key for launch in same for pods in launch.nodes for key in pods)
+
+    def _reasons(self, launches: Sequence[Launch], choices: TypeChoices) -> None:
+        """Of the dearest rows; what is the same for several once."""
+        dearest = sorted(launches, key=lambda launch: -launch.price * len(launch.nodes))[:MOST_REASONS]
+        shown = dict.fromkeys("; ".join(why_this_type(launch, choices.of(launch))) for launch in dearest)
+        for why in filter(None, shown):
+            self._print(Text(f"  {why}", style="dim"))
+
+    def constraint_costs(self, costs: ConstraintCosts) -> None:
+        """What each rule adds to the price, those that add nothing in one line."""
+        self._title("What constraints cost")
+        dear = [each for each in costs.costs if each.cost or each.waiting]
+        for each in dear:
+            pods = f" ({_count(each.pods, 'pod')})" if each.pods else ""
+            self._entry(Text.assemble((each.subject, "bold"), f" {each.rule}{pods}"), _price_of(each))
+        free = [f"{each.subject} {each.rule}" for each in costs.costs if not each.cost and not each.waiting]
+        if free:
+            more = f" and {len(free) - MOST_FREE} more" if len(free) > MOST_FREE else ""
+            self._print(Text(f"  Nothing: {', '.join(free[:MOST_FREE])}{more}", style="dim"))
+        if costs.skipped:
+            rules = _count(costs.skipped, "rule")
+            self._print(Text(f"  Not tried, for each takes a plan: {rules} of the smallest workloads", style="dim"))
+        if not costs.costs:
+            self._print(Text("  No pod that waits, and no pool, has a rule that could be left out.", style="dim"))
 
     def nominations(self, plan: Plan) -> None:
         """What needs no new node."""
@@ -176,9 +213,18 @@ def _bound(plan: Plan) -> str:
     if plan.bound is None or not plan.cost:
         return ""
     if plan.bound >= plan.cost:
-        return "No plan for these pods costs less."
-    gap = (plan.cost - plan.bound) * 100 / plan.cost
-    return f"No plan for these pods can cost less than {show_usd(plan.bound)}: at most {gap:.1f} % could be saved."
+        return "Proven: no plan for these pods costs less."
+    return f"Proven: no plan for these pods costs less than {show_usd(plan.bound)} USD/h; gap {gap(plan)} %."
+
+
+def _price_of(each: ConstraintCost) -> str:
+    """`+0.12 USD/h`; what waiting pods would cost is no price of the rule."""
+    if not each.waiting:
+        return f"+{show_usd(each.cost)} USD/h"
+    waits = f"{_count(each.waiting, 'pod')} would have a place without it"
+    if each.cost < 0:
+        return f"{waits}, for {show_usd(-each.cost)} USD/h more"
+    return waits + (f", for {show_usd(each.cost)} USD/h less" if each.cost else ", at the same price")
 
 
 def _alike(launches: Iterable[Launch]) -> Iterator[list[Launch]]:

@@ -1,8 +1,11 @@
 """A proven lower bound of a plan's cost, in exact integers."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from nodewright.domain.scheduling.arrays import Floats, Ints
+import numpy as np
+
+from nodewright.domain.scheduling.arrays import Floats, Ints, every
 from nodewright.domain.scheduling.pricing import duals
 from nodewright.domain.scheduling.problems import Problem, components
 
@@ -18,8 +21,22 @@ def bound(problem: Problem, counts: Ints) -> int:
     for group in components(problem.allowed[:, wanted]):
         items = wanted.nonzero()[0][group]
         part = problem.part(items)
-        total += proven(part, counts[items], duals(part, counts[items]))
+        total += max(proven(part, counts[items], duals(part, counts[items])), whole(part, counts[items]))
     return total
+
+
+def whole(problem: Problem, counts: Ints) -> int:
+    """What nodes that can't be divided cost at least: either one holds all, or there are two.
+
+    Then one of them holds a pod of the item that is dearest to host, and the other is no cheaper than any.
+    """
+    least = np.where(problem.allowed, problem.prices[:, None], _ENDLESS).min(axis=0)
+    two = int(least.max()) + int(least.min())
+    holds = every(problem.room >= counts @ problem.demand) & every(problem.allowed)
+    return min(two, int(problem.prices[holds].min(initial=two)))
+
+
+_ENDLESS: Final = 2**62
 
 
 def proven(problem: Problem, counts: Ints, prices: Floats) -> int:

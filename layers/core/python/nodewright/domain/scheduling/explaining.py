@@ -37,6 +37,8 @@ from nodewright.domain.scheduling.room_sieves import objection
 from nodewright.domain.scheduling.shelf_words import best
 from nodewright.domain.scheduling.sieves import sift, verdict
 from nodewright.domain.scheduling.tiers import tiers
+from nodewright.domain.scheduling.type_choices import TypeChoices
+from nodewright.domain.scheduling.type_words import told_of
 from nodewright.domain.snapshot import PoolOptions, Room
 from nodewright.domain.taints import untolerated
 
@@ -179,7 +181,9 @@ def _of_new(view: PlanView, name: str, launch: Launch, pods: tuple[PodKey, ...])
     )
     resources = sorted(kind.allocatable)
     taken = overhead(market, view.snapshot.daemon_sets, resources)[row].tolist()
-    return NewNodeExplanation(name, launch, pods, Resources(dict(zip(resources, taken, strict=True))), kind.allocatable)
+    daemons = Resources(dict(zip(resources, taken, strict=True)))
+    why = told_of(launch, TypeChoices(view.snapshot, view.plan).of(launch))
+    return NewNodeExplanation(name, launch, pods, daemons, kind.allocatable, why)
 
 
 def explain_pool(view: PlanView, name: str) -> PoolExplanation:

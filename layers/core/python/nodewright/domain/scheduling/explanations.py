@@ -146,6 +146,8 @@ class NewNodeExplanation:
     """What DaemonSets take of the planned type."""
     allocatable: Resources
     """Of the planned type."""
+    why: tuple[str, ...] = ()
+    """Why that type."""
 
 
 @dataclass(frozen=True, slots=True)

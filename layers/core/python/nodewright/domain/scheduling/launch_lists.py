@@ -96,8 +96,22 @@ def relaxed_min_values(place: Tier, planned: int, offerings: Sequence[LaunchOffe
     return tuple(key for key, least in asked if flexibility.distinct(market, rows, key) < least)
 
 
-_DEAREST: Final = (13, 10)
-"""At most 1.3 × the planned price."""
+def dearest(price: int) -> int:
+    """What an offering beside one of this price may cost: 1.3 × as much."""
+    return price * 13 // 10
+
+
+def ceiling(market: Market, planned: int, holds: Bools) -> int:
+    """The most an offering in the list of a planned row may cost; `holds`: rows that hold the load.
+
+    Spot must not cost more than the cheapest on-demand that would do.
+    """
+    shelf = market.shelf
+    most = dearest(int(shelf.prices[planned]))
+    on_demand = shelf.prices[holds & (shelf.capacity_types == "on-demand")]
+    if shelf.capacity_types[planned] == "spot" and len(on_demand):
+        return min(most, int(on_demand.min()))
+    return most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +131,7 @@ class _Choice:
         planned = load.planned - rows.start
         fitting = load.mask[rows] & every(place.room[rows] >= load.amounts)
         holds = fitting & (market.shelf.capacity_types == market.shelf.capacity_types[planned])
-        near = holds & (market.shelf.prices <= _ceiling(market, planned, fitting))
+        near = holds & (market.shelf.prices <= ceiling(market, planned, fitting))
         near[planned] = True
         return cls(market, planned, holds, near)
 
@@ -174,14 +188,3 @@ class _Choice:
         for values in (zones, [family for family, _, _ in names], [size for _, _, size in names]):
             firsts = {value: at for at, value in reversed(list(enumerate(values)))}
             yield from shelf.type_of[by_price[sorted(firsts.values())]].tolist()
-
-
-def _ceiling(market: Market, planned: int, fitting: Bools) -> int:
-    """Spot must not cost more than the cheapest on-demand that would do."""
-    shelf = market.shelf
-    times, per = _DEAREST
-    dearest = int(shelf.prices[planned]) * times // per
-    on_demand = shelf.prices[fitting & (shelf.capacity_types == "on-demand")]
-    if shelf.capacity_types[planned] == "spot" and len(on_demand):
-        return min(dearest, int(on_demand.min()))
-    return dearest
