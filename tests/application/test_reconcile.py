@@ -11,6 +11,7 @@ from nodewright.application.ports import FleetRequest
 from nodewright.application.reconcile import MISSED_AFTER
 from nodewright.application.reservations import LAUNCH_TIMEOUT, encode_request
 from nodewright.domain.claims import ClaimState, LaunchRecord
+from nodewright.domain.nominations import PATIENCE
 from nodewright.domain.retiring import begin
 from nodewright.domain.rooms import STARTUP_PATIENCE
 from tests.application.killing import KilledError
@@ -77,9 +78,19 @@ def test_pods_that_did_not_fit_on_their_node_after_all_wake_provision() -> None:
     here = provisioned()
     here.join()
     here.reconcile()
+    here.later(PATIENCE + timedelta(seconds=1))
     assert here.reconcile().missed_pods == 4
     here.bind_nominated()
     assert here.reconcile().missed_pods == 0
+
+
+def test_pods_whose_node_has_just_become_ready_wake_nobody() -> None:
+    here = provisioned()
+    here.join()
+    assert [here.reconcile().missed_pods, here.reconcile().missed_pods] == [0, 0]
+    here.later(PATIENCE / 2)
+    assert here.reconcile().missed_pods == 0
+    assert here.hinted("provision") == 0
 
 
 def test_pods_whose_node_starts_for_too_long_wake_provision() -> None:

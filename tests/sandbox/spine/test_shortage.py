@@ -14,6 +14,10 @@ TRIES_OF_A_RUN = 12
 
 
 def test_a_throttled_launch_is_finished_by_the_next_run_and_bought_once(scene: Scene) -> None:
+    """Three things wake it: the pod's first event, its second one (the scheduler tries again after a second, and as the
+    pod's status was written in between that is no repeat), and the throttled run itself. Where the machine is busy a
+    fourth does: the pod is tried while its node isn't ready, which is an event of another wording.
+    """
     scene.world.aws.fleet.throttle(TRIES_OF_A_RUN + 1)
     scene.apply(node_class(), node_pool(*M7I, ON_DEMAND), pod("web"))
 
@@ -24,7 +28,7 @@ def test_a_throttled_launch_is_finished_by_the_next_run_and_bought_once(scene: S
     assert instance["ClientToken"].startswith(claim.launch_id)
     assert "throttled" in scene.problems()[0]["reason"] or "RequestLimitExceeded" in scene.problems()[0]["reason"]
     scene.quiet()
-    assert scene.runs("provision") <= 5
+    assert scene.runs("provision") <= 4
     assert scene.ledger.launches(claim.launch_id) == ()
 
 

@@ -26,6 +26,7 @@ from nodewright.application.setting_aside import SettingAside
 from nodewright.application.upkeep import Upkeep
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim, is_leaving
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.nominations import is_late
 from nodewright.domain.pods import Pod
 from nodewright.domain.rooms import STARTUP_PATIENCE, displaced_pods, pending_pods
 
@@ -114,8 +115,13 @@ class Reconcile:
     def _wake_provision(
         self, connected: ConnectedCluster, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
     ) -> int:
-        """One hint when pods wait, or have to leave, that no node on its way was bought for."""
-        bought_for = {pod for claim in claims if _is_coming(claim, now) for pod in claim.nominated_pods}
+        """One hint when pods wait, or have to leave, that no node on its way was bought for.
+
+        A node that has just become ready counts as on its way: the scheduler binds its pods any moment, up to its
+        back-off of ten seconds later, and planned now they would only be given the same place. It tells of those that
+        find no room there.
+        """
+        bought_for = {pod for claim in claims if _is_expected(claim, now) for pod in claim.nominated_pods}
         names = {node.name for node in state.nodes}
         waiting = (
             *pending_pods(state.pods, connected.scheduler_names, claims, names),
@@ -127,10 +133,12 @@ class Reconcile:
         return len(missed)
 
 
-def _is_coming(claim: NodeClaim, now: datetime) -> bool:
-    """As the planner sees it: one that starts for too long is no longer waited for."""
-    starts = claim.state is not ClaimState.INITIALIZED and now - claim.created <= STARTUP_PATIENCE
-    return starts and not is_leaving(claim, now)
+def _is_expected(claim: NodeClaim, now: datetime) -> bool:
+    """Whether its pods are still to be bound. As the planner sees it, what starts for too long isn't waited for."""
+    if claim.state is ClaimState.INITIALIZED:
+        # Since when it is ready isn't recorded of one that is to leave.
+        return claim.retirement is None and not is_late(claim, now)
+    return now - claim.created <= STARTUP_PATIENCE and not is_leaving(claim, now)
 
 
 def _old_enough(pod: Pod, now: datetime) -> bool:

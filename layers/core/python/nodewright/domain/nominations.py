@@ -43,19 +43,20 @@ def nominations(
         planned = [waiting[key] for key in claim.nominated_pods if key in waiting]
         if node is None or not planned or claim.state is ClaimState.GONE:
             continue
-        if node.terminating or node.unschedulable or is_leaving(claim, now) or _is_late(claim, now):
+        if node.terminating or node.unschedulable or is_leaving(claim, now) or is_late(claim, now):
             found += [Nominate(pod.key, pod.uid, "") for pod in planned if pod.nominated_node_name == node.name]
         else:
             found += _sent(planned, node, everywhere, namespaces)
     return tuple(found)
 
 
+def is_late(claim: NodeClaim, now: datetime) -> bool:
+    """Whether its node has been ready for so long that a pod not bound there by now needs another."""
+    return claim.initialized is not None and now - claim.initialized > PATIENCE
+
+
 def _waits(pod: Pod) -> bool:
     return not (pod.node_name or pod.gated or pod.terminating or pod.is_terminal)
-
-
-def _is_late(claim: NodeClaim, now: datetime) -> bool:
-    return claim.initialized is not None and now - claim.initialized > PATIENCE
 
 
 def _sent(
