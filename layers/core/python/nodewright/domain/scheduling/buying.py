@@ -1,6 +1,6 @@
 """New nodes for what found no room: tier by tier, each group of competing items packed apart."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,12 +37,21 @@ class Purchase:
         return sum(launch.price * len(launch.nodes) for launch in self.launches)
 
 
-def buy(pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting, meter: Meter) -> Purchase:
-    """Launches for the pods that wait; those that got a node no longer do. Pools being deleted sell nothing."""
+def buy(
+    pools: Sequence[PoolOptions],
+    daemon_sets: Sequence[DaemonSet],
+    waiting: Waiting,
+    meter: Meter,
+    bar: Callable[[Tier], Tier] = lambda place: place,
+) -> Purchase:
+    """Launches for the pods that wait; those that got a node no longer do. Pools being deleted sell nothing.
+
+    `bar` leaves of a tier what may be bought beside pods that are planned already.
+    """
     pools = [options for options in pools if not options.pool.terminating]
     if not waiting.left.any():
         return Purchase((), 0, ())
-    rounds = [tuple(_rounds(place, waiting, meter)) for place in tiers(pools, waiting.shapes, daemon_sets)]
+    rounds = [tuple(_rounds(place, waiting, meter)) for place in map(bar, tiers(pools, waiting.shapes, daemon_sets))]
     visits = [visit for each in rounds for visit in each]
     return Purchase(
         launches=tuple(launch for visit in visits for launch in visit.launches),

@@ -16,6 +16,7 @@ from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import Purchase, buy, relaxed_bound
 from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.guarding import Guards
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.opened_launches import launches, openings
 from nodewright.domain.scheduling.rooms import Floor, in_order
@@ -36,6 +37,8 @@ class Joint:
     bound: int
     held: frozenset[PodKey]
     """Pods without rules for which nothing is bought now."""
+    hindered: Mapping[PodKey, str]
+    """Pods without rules whose nodes' DaemonSets would keep planned pods out → what to tell."""
     scene: Scene
     """As it is in the end, for reasons."""
     tiers: tuple[Tier, ...]
@@ -75,20 +78,26 @@ class JointPlan:
         held = self._hold()
         fillers = self._fill_opened()
         pools = [self._after(options) for options in self._pools]
-        purchase = buy(pools, self._snapshot.daemon_sets, self._waiting, self._meter)
+        guards = Guards(scene)
+        purchase = buy(pools, self._snapshot.daemon_sets, self._waiting, self._meter, guards.bar)
         bought = unsurprising(scene, self._pools, purchase.launches)
         purses = [self._purse(tier, purchase) for tier in range(len(scene.opened))]
         made = tuple(launches(scene, fillers, self._shape_of, purses))
+        placed = topped_up(self._snapshot, (*made, *bought), self._waiting)
+        left = tuple(
+            replace(opened.place, remaining=np.floor(purse).astype(np.int64))
+            for opened, purse in zip(scene.opened, purses, strict=True)
+        )
+        hindered = dict(guards.hinder(self._waiting, left))
+        self._waiting.drop(hindered.keys())
         return Joint(
             nominations=nominations,
-            launches=topped_up(self._snapshot, (*made, *bought), self._waiting),
-            bound=self._bound(made, purchase),
+            launches=placed,
+            bound=self._bound(made, purchase) if not guards else self._relaxed_bound((*made, *purchase.launches)),
             held=held,
+            hindered=hindered,
             scene=scene,
-            tiers=tuple(
-                replace(opened.place, remaining=np.floor(purse).astype(np.int64))
-                for opened, purse in zip(scene.opened, purses, strict=True)
-            ),
+            tiers=left,
             surprises=tuple(surprises(scene, self._pools, bought)),
         )
 
@@ -138,10 +147,11 @@ class JointPlan:
 
     def _bound(self, made: Sequence[Launch], purchase: Purchase) -> int:
         """Whatever the rules: pods that share opened nodes are proven together with all others."""
-        if not made:
-            return purchase.bound
+        return self._relaxed_bound((*made, *purchase.launches)) if made else purchase.bound
+
+    def _relaxed_bound(self, bought: Iterable[Launch]) -> int:
         shapes = [*self._entangled, *self._waiting.shapes]
-        placed = {pod for launch in (*made, *purchase.launches) for node in launch.nodes for pod in node}
+        placed = {pod for launch in bought for node in launch.nodes for pod in node}
         counts = np.array([len(placed.intersection(shape.pods)) for shape in shapes], dtype=np.int64)
         return relaxed_bound(self._pools, self._snapshot.daemon_sets, shapes, counts)
 

@@ -18,6 +18,7 @@ class NewDaemons:
     def __init__(
         self, place: Tier, localities: Ints, tangle: Tangle, daemon_sets: Sequence[DaemonSet], bound: Tallies
     ) -> None:
+        self._count = len(localities)
         self._roles: list[tuple[Role, ...]] = []
         self._rows: list[Bools] = []
         for each in sorted(daemon_sets, key=lambda each: each.key):
@@ -36,5 +37,4 @@ class NewDaemons:
     def counted(self, rule: int) -> Ints:
         """How many of them a rule counts on a node of each offering."""
         several = [rows for roles, rows in zip(self._roles, self._rows, strict=True) if rule in {r.rule for r in roles}]
-        total: Ints = np.add.reduce(several, axis=0, dtype=np.int64)
-        return total
+        return sum((rows.astype(np.int64) for rows in several), np.zeros(self._count, dtype=np.int64))

@@ -75,6 +75,8 @@ class Scene:
         self._daemons = [
             NewDaemons(tier, rows, tangle, daemon_sets, self.tallies) for tier, rows in zip(tiers, of_rows, strict=True)
         ]
+        self._expect_on_hosts()
+        self._guarded_before = {rule: each.guarded for rule, each in self.tallies.repulsions.items()}
         self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full())
         self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
 
@@ -137,6 +139,12 @@ class Scene:
         where, roles_of = self.opened[tier].locality, self.roles[kind]
         masks = [self.tallies.bears(rule, roles_of, daemons.counted(rule), where) for rule in daemons.rules]
         return np.asarray(np.logical_and.reduce(masks))
+
+    def newly_guarded(self, rule: int) -> frozenset[str]:
+        """Domains in which none but planned pods have this anti-affinity."""
+        repels = self.tallies.repulsions[rule].guarded & ~self._guarded_before[rule]
+        names = self.localities.names(topology_keys(self.tangle.rules[rule])[0])
+        return frozenset(names[domain] for domain in np.flatnonzero(repels).tolist())
 
     def look_round(self, *, reaching: bool = True) -> None:
         """Find anew which domains each spread's pods can reach by buying, with what the limits leave."""
@@ -279,6 +287,16 @@ class Scene:
             where = self.tallies.unrepelled(daemon)
             if where.localities[locality] and site not in where.never:
                 self.tallies.add(daemon, locality, site)
+
+    def _expect_on_hosts(self) -> None:
+        """What spreads over nodes count on every new one."""
+        for rule, spread in self.tallies.host_spreads.items():
+            least: list[int] = []
+            for opened, daemons in zip(self.opened, self._daemons, strict=True):
+                rows = opened.place.on_sale & opened.affordable & passing(opened.place, spread.rule.nodes)
+                if rows.any():
+                    least.append(int(daemons.counted(rule)[rows].min()))
+            spread.expect(min(least, default=0))
 
     def _never_full(self) -> frozenset[int]:
         """Spreads that keep nobody out: all that they will ever count may be in one domain."""

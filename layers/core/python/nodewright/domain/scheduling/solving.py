@@ -88,7 +88,9 @@ def _once(
     plan = Plan(
         launches=joint.launches,
         nominations=joint.nominations,
-        unschedulable=_by_pod(hopeless, held, left, _lost(joint), _stuck(joint, snapshot, cut=meter.stopped)),
+        unschedulable=_by_pod(
+            hopeless, held, left, _hindered(joint), _lost(joint), _stuck(joint, snapshot, cut=meter.stopped)
+        ),
         cost=sum(launch.price * len(launch.nodes) for launch in joint.launches),
         bound=joint.bound,
         truncated=meter.stopped,
@@ -129,6 +131,11 @@ def _stuck(joint: Joint, snapshot: Snapshot, *, cut: bool) -> Iterator[Unschedul
             why = _why(joint, number, snapshot, cut=cut)
             yield from (Unschedulable(pod.key, why.word, why.message) for pod in pods.values() if not kind.held)
             yield from _held((pod for pod in pods if kind.held), snapshot.set_aside)
+
+
+def _hindered(joint: Joint) -> Iterator[Unschedulable]:
+    text = "; it is planned again once those are bound"
+    return (Unschedulable(pod, "WaitsForOthers", why + text) for pod, why in joint.hindered.items())
 
 
 def _lost(joint: Joint) -> Iterator[Unschedulable]:

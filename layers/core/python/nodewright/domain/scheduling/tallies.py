@@ -23,6 +23,7 @@ class Tallies:
         self.spreads_by_rule = {index: each for index, each in enumerate(self._of) if isinstance(each, SpreadTally)}
         """Spreads over domains of many nodes."""
         self.host_spreads = {index: each for index, each in enumerate(self._of) if isinstance(each, HostSpread)}
+        self.repulsions = {index: each for index, each in enumerate(self._of) if isinstance(each, Repulsion)}
         self._wary: list[SpreadTally] = []
 
     def affinity(self, rule: int) -> Affinity | None:

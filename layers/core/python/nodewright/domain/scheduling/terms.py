@@ -89,8 +89,8 @@ class _Domains:
 class HostSpread:
     """A spread over single nodes.
 
-    A node more can always be made, and nobody is on it then: so the least is taken to be none. Only where none
-    can be had for its pods any more the nodes there are count.
+    A node more can always be made, and nobody is on it then but pods of DaemonSets: so the least is taken to be
+    what they come to. Only where none can be had for its pods any more the nodes there are count.
     """
 
     def __init__(self, rule: SpreadRule, localities: Localities) -> None:
@@ -101,6 +101,7 @@ class HostSpread:
         self._owners: set[int] = set()
         self.growing = True
         """Whether nodes can still be had for its pods."""
+        self._floor = 0
 
     def there(self, site: int) -> None:
         """There is a node that it counts."""
@@ -116,16 +117,25 @@ class HostSpread:
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""
         most = self.rule.max_skew - role.selected
+        floor = self._anywhere()
         elsewhere = self._least_elsewhere() if not self.growing else {}
-        full = frozenset(site for site, number in self._counts.items() if number - elsewhere.get(site, 0) > most)
+        full = frozenset(site for site, number in self._counts.items() if number - elsewhere.get(site, floor) > most)
         return (Ruling(self._everywhere, never=full if role.owner else full & self._owners, opens=most >= 0),)
 
     def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:  # noqa: ARG002
         """Where a new node with so many more of the pods it counts may be opened for such a pod."""
         if role is None or not role.owner:
             return np.ones(len(more), dtype=np.bool_)
-        fine: Bools = (more == 0) | (more + role.selected <= self.rule.max_skew)
+        fine: Bools = (more == 0) | (more + role.selected - self._anywhere() <= self.rule.max_skew)
         return fine
+
+    def expect(self, on_new_nodes: int) -> None:
+        """Every node that may come has so many, whatever is planned."""
+        self._floor = min([on_new_nodes, *self._least.values()])
+
+    def _anywhere(self) -> int:
+        """What every node has, those to come included."""
+        return self._floor if max(1, len(self._least)) >= self.rule.min_domains else 0
 
     def _least_elsewhere(self) -> Mapping[int, int]:
         """For each node the least count that can be relied on of any other."""
@@ -144,6 +154,11 @@ class Repulsion:
     def __init__(self, rule: RepulsionRule, localities: Localities) -> None:
         key = rule.term.topology_key
         self._selected, self._owners = _Domains(key, localities), _Domains(key, localities)
+
+    @property
+    def guarded(self) -> Bools:
+        """Domains of many nodes that have an owner."""
+        return self._owners.by_domain > 0
 
     def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:
         """One such pod more, or less."""
