@@ -196,6 +196,24 @@ WORLDS: dict[str, Snapshot] = {
         ),
         bystanders=(node("n", "b"),),
     ),
+    "of two alike the less important is sure to come, and the other isn't": snapshot(
+        [
+            *pods(2, "web", cpu="100m", labels=LABELS),
+            pod("db", cpu="100m", labels={"app": "db"}),
+            *(
+                pod(
+                    f"cache-{number}",
+                    cpu="100m",
+                    labels={"app": "cache"},
+                    spreads=(replace(BY_CACHES, topology_key=HOST), spread()),
+                    anti_affinity=(term(ZONE, CACHE),),
+                    priority=10 + number,
+                )
+                for number in range(2)
+            ),
+        ],
+        pools=[options(types=SMALL[:1], remaining=Limits({"cpu": 4_000}))],
+    ),
 }
 
 

@@ -19,7 +19,8 @@ def kept(snapshot: Snapshot, plan: Plan) -> Plan:
         broken = unkept(snapshot, plan)
         if not broken:
             return plan
-        plan = without(snapshot, plan, broken)
+        given_up = _yielding(snapshot, plan, broken)
+        plan = without(snapshot, _renamed(plan, given_up), {given_up.get(key, key): why for key, why in broken.items()})
 
 
 def without(snapshot: Snapshot, plan: Plan, broken: Mapping[PodKey, str]) -> Plan:
@@ -38,6 +39,51 @@ def without(snapshot: Snapshot, plan: Plan, broken: Mapping[PodKey, str]) -> Pla
         cost=cost,
         bound=None if plan.bound is None else min(plan.bound, cost) if launches else 0,
     )
+
+
+def _yielding(snapshot: Snapshot, plan: Plan, broken: Mapping[PodKey, str]) -> Mapping[PodKey, PodKey]:
+    """Broken pods → others alike of lower priority that have a place, which they change with; and the reverse."""
+    pods = {pod.key: pod for pod in snapshot.pods if pod.key not in snapshot.set_aside}
+    if len({pod.priority for pod in pods.values()}) < 2:
+        return {}
+    placed = [pods[key] for key in _placed(plan) if key in pods and key not in broken]
+    found: dict[PodKey, PodKey] = {}
+    for pod in sorted((pods[key] for key in broken if key in pods), key=lambda each: (-each.priority, each.key)):
+        less = [each for each in placed if each.priority < pod.priority and each.key not in found]
+        alike = min((each for each in less if _likeness(each) == _likeness(pod)), key=_rank, default=None)
+        if alike is not None:
+            found |= {pod.key: alike.key, alike.key: pod.key}
+    return found
+
+
+def _rank(pod: Pod) -> tuple[int, PodKey]:
+    return pod.priority, pod.key
+
+
+def _likeness(pod: Pod) -> tuple[object, ...]:
+    """All that says where it may go and what it does to others there."""
+    rules = (pod.spreads, pod.affinity, pod.anti_affinity, pod.host_ports, pod.volume_nodes, pod.attachments)
+    return (pod.key.namespace, pod.labels, pod.requests, pod.alternatives, pod.tolerations, *rules)
+
+
+def _placed(plan: Plan) -> Iterator[PodKey]:
+    for launch in plan.launches:
+        for node in launch.nodes:
+            yield from node
+    for nomination in plan.nominations:
+        yield from nomination.pods
+
+
+def _renamed(plan: Plan, names: Mapping[PodKey, PodKey]) -> Plan:
+    """With some pods in the places of others."""
+    if not names:
+        return plan
+    launches = (
+        replace(launch, nodes=tuple(tuple(names.get(key, key) for key in node) for node in launch.nodes))
+        for launch in plan.launches
+    )
+    nominations = (Nomination(each.node, tuple(names.get(key, key) for key in each.pods)) for each in plan.nominations)
+    return replace(plan, launches=tuple(launches), nominations=tuple(nominations))
 
 
 def _why(rule: str) -> str:
