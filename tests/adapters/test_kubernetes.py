@@ -19,7 +19,7 @@ from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import PodKey
 from nodewright.domain.taints import Taint
-from nodewright.domain.volumes import Storage
+from nodewright.domain.volumes import Storage, VolumeAttachment
 from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
 from tests.adapters.manifests.raw import Json, node_class, node_overlay, node_pool, node_template, pod, provisioner
 
@@ -200,6 +200,7 @@ CLAIMS = "/api/v1/persistentvolumeclaims"
 VOLUMES = "/api/v1/persistentvolumes"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 CSI_NODES = "/apis/storage.k8s.io/v1/csinodes"
+ATTACHMENTS = "/apis/storage.k8s.io/v1/volumeattachments"
 NAMESPACES = "/api/v1/namespaces"
 
 
@@ -212,6 +213,9 @@ def serve_storage(api: ApiServer) -> None:
     api.on("GET", CLASSES, page({"metadata": {"name": "fast"}, "provisioner": "ebs.csi.aws.com"}))
     drivers = [{"name": "ebs.csi.aws.com", "allocatable": {"count": 25}}]
     api.on("GET", CSI_NODES, page({"metadata": {"name": "n-1"}, "spec": {"drivers": drivers}}))
+    source = {"persistentVolumeName": "v"}
+    attachment = {"attacher": "ebs.csi.aws.com", "nodeName": "n-1", "source": source}
+    api.on("GET", ATTACHMENTS, page({"metadata": {"name": "csi-1"}, "spec": attachment}))
 
 
 def selecting(selector: Json | None) -> Json:
@@ -227,6 +231,7 @@ def test_volumes_are_read_after_the_pods_that_have_some(api: ApiServer, cluster:
     assert [volume.name for volume in storage.volumes or ()] == ["v"]
     assert [each.name for each in storage.classes or ()] == ["fast"]
     assert storage.attachable == {"n-1": {"ebs.csi.aws.com": 25}}
+    assert storage.attachments == (VolumeAttachment("n-1", "ebs.csi.aws.com", "v"),)
     assert api.calls[0].path == PODS
 
 
@@ -237,7 +242,7 @@ def test_without_pods_that_have_volumes_or_select_namespaces_neither_is_asked_fo
     api.on("GET", PODS, page(named("a"), selecting(None), selecting({})))
     state = cluster.read()
     assert (state.storage, state.namespaces) == (Storage(), {})
-    assert not {CLAIMS, VOLUMES, CLASSES, CSI_NODES, NAMESPACES} & {call.path for call in api.calls}
+    assert not {CLAIMS, VOLUMES, CLASSES, CSI_NODES, ATTACHMENTS, NAMESPACES} & {call.path for call in api.calls}
 
 
 def test_namespaces_come_with_their_labels_where_a_rule_selects_by_them(api: ApiServer, cluster: Cluster) -> None:
@@ -264,6 +269,7 @@ def test_limit_ranges_say_what_daemon_sets_request(api: ApiServer, cluster: Clus
         (VOLUMES, "PersistentVolume"),
         (CLASSES, "StorageClass"),
         (CSI_NODES, "CSINode"),
+        (ATTACHMENTS, "VolumeAttachment"),
         ("/api/v1/limitranges", "LimitRange"),
     ],
 )

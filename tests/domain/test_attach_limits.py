@@ -16,6 +16,6 @@ def test_only_types_of_claims_are_looked_at_and_only_known_numbers_kept() -> Non
 
 def test_what_a_node_tells_wins_over_its_type() -> None:
     limits = AttachLimits({"n": {EBS_DRIVER: 20}}, {("default", "x.s"): 25})
-    assert limits.of("n", claim()) == {EBS_DRIVER: 20}
-    assert limits.of("unknown", claim()) == {EBS_DRIVER: 25}
-    assert limits.of("unknown", None) == {}
+    assert limits.of("n", claim(), {}) == {EBS_DRIVER: 20}
+    assert limits.of("unknown", claim(), {}) == {EBS_DRIVER: 25}
+    assert limits.of("unknown", None, {}) == {}

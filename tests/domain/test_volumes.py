@@ -5,16 +5,19 @@ from datetime import timedelta
 
 import pytest
 
+from nodewright.domain.free_volumes import NO_PROVISIONER
 from nodewright.domain.nodes import HOSTNAME_LABEL, NAME_FIELD, ZONE_LABEL
 from nodewright.domain.pods import Attachment, ClaimTemplate, Pod, PodKey
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.volumes import (
-    NO_PROVISIONER,
     ONE_POD_ONLY,
     PersistentVolume,
     PersistentVolumeClaim,
     Storage,
     StorageClass,
+    VolumeAttachment,
+    attached,
+    free_volumes,
     with_volumes,
 )
 from tests.builders import NOW, pod, requirements
@@ -190,3 +193,52 @@ def test_problems_and_attachments_of_the_pod_itself_stay() -> None:
     read = looked_at(Storage(), problems=("first",), attachments=frozenset({inline}))
     assert read.problems[0] == "first"
     assert inline in read.attachments
+
+
+class TestFreeVolumes:
+    """Three disks: two of n-1, of which one is large, and one of n-2."""
+
+    LOCAL = StorageClass("local", NO_PROVISIONER, waits=True)
+
+    def disk(self, name: str, node: str, size: int) -> PersistentVolume:
+        here = requirements((HOSTNAME_LABEL, "In", node))
+        return volume(name, here, attachment=None, storage_class="local", available=True, size=size)
+
+    def read(self, *sizes: int) -> tuple[tuple[Pod, ...], dict[str, dict[str, int]]]:
+        """Pods that claim so much each, and what counts on either node."""
+        disks = (self.disk("d1", "n-1", 5), self.disk("d2", "n-1", 10), self.disk("d3", "n-2", 5))
+        claims = tuple(claim(f"c{n}", "local", size=size) for n, size in enumerate(sizes))
+        storage = Storage(claims, disks, (self.LOCAL,))
+        every = [pod(f"p{n}", claim_names=(f"c{n}",)) for n in range(len(sizes))]
+        free = free_volumes(every, storage)
+        return with_volumes(every, storage), {n: dict(free.within({HOSTNAME_LABEL: n})) for n in ("n-1", "n-2")}
+
+    def test_as_long_as_nobody_else_wants_them_nothing_is_counted(self) -> None:
+        (only,), counts = self.read(5)
+        assert only.attachments == frozenset()
+        assert counts == {"n-1": {}, "n-2": {}}
+
+    def test_of_several_claims_no_more_go_to_a_node_than_it_has(self) -> None:
+        (one, other), counts = self.read(5, 5)
+        assert {each.driver for each in one.attachments} == {each.driver for each in other.attachments}
+        assert sorted(count for each in counts.values() for count in each.values()) == [1, 2]
+
+    def test_a_claim_that_fewer_suit_counts_among_those_and_among_all(self) -> None:
+        (small, large, second), counts = self.read(5, 10, 10)
+        assert len(large.attachments) == 2
+        assert len(small.attachments) == 1
+        assert [each for each in (small, large, second) if each.problems] == [second]
+        assert sorted(counts["n-1"].values()) == [1, 2]
+
+    def test_what_is_bound_already_is_no_claim_any_more(self) -> None:
+        storage = Storage((bound("c0", "d1"),), (self.disk("d1", "n-1", 5),), (self.LOCAL,))
+        assert free_volumes([pod(claim_names=("c0",))], storage).within({HOSTNAME_LABEL: "n-1"}) == {}
+
+
+def test_what_is_attached_goes_by_its_handle_where_the_volume_is_known() -> None:
+    there = (VolumeAttachment("n", EBS, "v"), VolumeAttachment("n", EBS, "gone"), VolumeAttachment("m", EBS, "v"))
+    storage = Storage(volumes=(volume("v"),), attachments=there)
+    assert attached(storage) == {
+        "n": {Attachment(EBS, "vol-v"), Attachment(EBS, "gone")},
+        "m": {Attachment(EBS, "vol-v")},
+    }

@@ -98,7 +98,7 @@ def _site(room: Room, *, takes_pods: bool, daemons: tuple[Standing, ...]) -> Sit
         free=room.available,
         ports=room.host_ports,
         attachable=room.attachable,
-        attached=frozenset(each for pod in room.pods for each in pod.attachments),
+        attached=room.attached.union(*(pod.attachments for pod in room.pods)),
         standing=tuple(map(Standing.of, room.pods)),
         daemons=daemons,
         takes_pods=takes_pods,

@@ -70,6 +70,7 @@ def test_whoever_plans_may_list_all_that_pods_depend_on(group: str) -> None:
         ("", "persistentvolumes"),
         ("storage.k8s.io", "storageclasses"),
         ("storage.k8s.io", "csinodes"),
+        ("storage.k8s.io", "volumeattachments"),
         ("apps", "daemonsets"),
         ("karpenter.sh", "nodeoverlays"),
     ):

@@ -6,16 +6,14 @@ from functools import partial
 from typing import Final
 from urllib.parse import quote
 
-import msgspec
-
 from nodewright.adapters import kubernetes_nodes
 from nodewright.adapters.kubernetes_api import KubernetesApi, TooManyRequestsError
 from nodewright.adapters.kubernetes_lists import read_all
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes, read_one_node
-from nodewright.adapters.manifests.objects import Page, RawObject, read_page
 from nodewright.adapters.manifests.pod_disruption_budgets import read_budgets
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
+from nodewright.adapters.manifests.volumes import read_volume_attachments
 from nodewright.application.errors import ConflictError, NotFoundError, UnavailableError
 from nodewright.application.retirement_ports import Eviction
 from nodewright.domain.nodes import NODE_POOL_LABEL, Node
@@ -92,8 +90,8 @@ class NodeDepartures:
 
     def attached_volumes(self, node: str) -> tuple[str, ...]:
         """The API server can't be asked for one node's attachments, so all are listed."""
-        found = read_all(self._api, "/apis/storage.k8s.io/v1/volumeattachments", _read_attachments).items
-        return tuple(sorted(volume for where, volume in found if where == node))
+        found = read_all(self._api, "/apis/storage.k8s.io/v1/volumeattachments", read_volume_attachments).items
+        return tuple(sorted(each.volume for each in found if each.node == node))
 
     def delete_node(self, name: str, uid: str) -> None:
         """Delete this very Node and take our finalizer off."""
@@ -109,28 +107,6 @@ class NodeDepartures:
     def _ours(self) -> tuple[Node, ...]:
         read = partial(read_nodes, amounts=NodeAmounts())
         return read_all(self._api, "/api/v1/nodes", read, {"labelSelector": NODE_POOL_LABEL}).items
-
-
-class _Source(msgspec.Struct, rename="camel"):
-    persistent_volume_name: str | None = None
-
-
-class _AttachmentSpec(msgspec.Struct, rename="camel"):
-    node_name: str = ""
-    source: _Source = msgspec.field(default_factory=_Source)
-
-
-class _RawAttachment(RawObject):
-    spec: _AttachmentSpec = msgspec.field(default_factory=_AttachmentSpec)
-
-
-def _read_attachments(body: bytes) -> Page[tuple[str, str]]:
-    """(node, volume) of each; an inline volume goes by the attachment's own name."""
-    return read_page(
-        body,
-        _RawAttachment,
-        lambda raw: (raw.spec.node_name, raw.spec.source.persistent_volume_name or raw.metadata.name),
-    )
 
 
 def _pod_path(pod: PodKey) -> str:

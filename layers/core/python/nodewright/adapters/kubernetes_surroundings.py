@@ -18,6 +18,7 @@ from nodewright.adapters.manifests.volumes import (
     read_csi_nodes,
     read_persistent_volumes,
     read_storage_classes,
+    read_volume_attachments,
 )
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.pods import Pod
@@ -47,6 +48,7 @@ class Surroundings:
             volumes=self._list("PersistentVolume", f"{_CORE}/persistentvolumes", read_persistent_volumes),
             classes=self._list("StorageClass", f"{_STORAGE}/storageclasses", read_storage_classes),
             attachable=dict(drivers or ()),
+            attachments=self._list("VolumeAttachment", f"{_STORAGE}/volumeattachments", read_volume_attachments) or (),
         )
 
     def namespaces(self, pods: Iterable[Pod]) -> Namespaces | None:

@@ -13,7 +13,7 @@ from nodewright.domain.pods import Pod
 from nodewright.domain.rooms import displaced_pods, pending_pods, rooms
 from nodewright.domain.snapshot import PoolOptions, Snapshot
 from nodewright.domain.unknown_namespaces import without_namespaces
-from nodewright.domain.volumes import with_volumes
+from nodewright.domain.volumes import attached, free_volumes, with_volumes
 
 
 def snapshot_of(
@@ -29,7 +29,8 @@ def snapshot_of(
     pods = _pods(state)
     displaced = displaced_pods(pods, schedulers, state.nodes, claims, now)
     daemon_sets = with_live_requests(state.daemon_sets, pods)
-    limits = attach_limits(state.storage.attachable, claims, options)
+    free = free_volumes(state.pods, state.storage)
+    limits = attach_limits(state.storage.attachable, claims, options, free, attached(state.storage))
     taking = rooms(state.nodes, claims, pods, daemon_sets, now, limits)
     return Snapshot(
         now=now,

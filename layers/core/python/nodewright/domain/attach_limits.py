@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from nodewright.domain.claims import NodeClaim
-from nodewright.domain.pods import EBS_DRIVER
+from nodewright.domain.free_volumes import NO_FREE_VOLUMES, FreeVolumes
+from nodewright.domain.pods import EBS_DRIVER, Attachment
 from nodewright.domain.snapshot import PoolOptions
 
 
@@ -17,13 +19,16 @@ class AttachLimits:
     """Node → CSI driver → volumes."""
     by_type: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """(pool, instance type) → EBS volumes."""
+    free: FreeVolumes = NO_FREE_VOLUMES
+    attached: Mapping[str, frozenset[Attachment]] = field(default_factory=dict)
+    """Node → volumes, whoever they are for."""
 
-    def of(self, node: str, claim: NodeClaim | None) -> Mapping[str, int]:
+    def of(self, node: str, claim: NodeClaim | None, labels: Mapping[str, str]) -> Mapping[str, int]:
         """Of a node, and of the claim it was bought by; a driver that isn't there has no known limit.
 
         A driver tells its number some time after its node is Ready: until then pods would be let onto it without end.
         """
-        told = self.by_node.get(node, {})
+        told = {**self.by_node.get(node, {}), **self.free.within(labels)}
         expected = self.by_type.get((claim.pool, claim.instance_type)) if claim is not None else None
         return told if expected is None or EBS_DRIVER in told else {**told, EBS_DRIVER: expected}
 
@@ -32,7 +37,11 @@ NO_LIMITS: Final = AttachLimits()
 
 
 def attach_limits(
-    by_node: Mapping[str, Mapping[str, int]], claims: Iterable[NodeClaim], options: Iterable[PoolOptions]
+    by_node: Mapping[str, Mapping[str, int]],
+    claims: Iterable[NodeClaim],
+    options: Iterable[PoolOptions],
+    free: FreeVolumes = NO_FREE_VOLUMES,
+    attached: Mapping[str, frozenset[Attachment]] = MappingProxyType({}),
 ) -> AttachLimits:
     """With what is known of the types of these claims."""
     wanted = {(claim.pool, claim.instance_type) for claim in claims}
@@ -40,4 +49,5 @@ def attach_limits(
     volumes = (
         (pool, each.name, each.volumes) for pool, types in known for each in types if (pool, each.name) in wanted
     )
-    return AttachLimits(by_node, {(pool, name): count for pool, name, count in volumes if count is not None})
+    by_type = {(pool, name): count for pool, name, count in volumes if count is not None}
+    return AttachLimits(by_node, by_type, free, attached)

@@ -163,7 +163,8 @@ class _View:
             nominated=claim.nominated_pods if claim is not None else (),
             pods=tuple(pods),
             host_ports=_host_ports(takers),
-            attachable=self._limits.of(name, claim),
+            attachable=self._limits.of(name, claim, labels),
+            attached=self._limits.attached.get(name, frozenset()),
         )
 
     def _daemons_to_come(

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.host_ports import HostPort
-from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.pods import Attachment, DaemonSet, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import Taint
@@ -36,6 +36,13 @@ class Room:
     """Taken by those, and by DaemonSet pods still to come."""
     attachable: Mapping[str, int] = field(default_factory=dict)
     """CSI driver → volumes it can have attached, those of its pods included; no entry: no limit is known."""
+    attached: frozenset[Attachment] = frozenset()
+    """Volumes that are, those still to be detached included; those of its pods may be missing."""
+
+    @property
+    def all_attached(self) -> frozenset[Attachment]:
+        """What counts towards the limits before anything is planned."""
+        return self.attached.union(*(pod.attachments for pod in self.pods))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,18 @@
 As kube-scheduler's plugins VolumeBinding, VolumeZone, VolumeRestrictions and NodeVolumeLimits see them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
+from nodewright.domain.free_volumes import NO_FREE_VOLUMES, NO_PROVISIONER, FreeVolumes
 from nodewright.domain.nodes import NAME_FIELD
 from nodewright.domain.pods import EBS_DRIVER, Attachment, ClaimTemplate, Pod, PodKey
 from nodewright.domain.requirements import Requirement, Requirements
 
 ANYWHERE: Final = (Requirements(),)
-NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
-"""Of classes whose volumes people make, such as local disks."""
 ONE_POD_ONLY: Final = "ReadWriteOncePod"
 
 
@@ -74,6 +74,16 @@ class StorageClass:
 
 
 @dataclass(frozen=True, slots=True)
+class VolumeAttachment:
+    """A VolumeAttachment object: a volume is, or is about to be, or still is attached to a node."""
+
+    node: str
+    driver: str
+    volume: str
+    """The PersistentVolume's name, or one of its own for a pod's inline volume."""
+
+
+@dataclass(frozen=True, slots=True)
 class Storage:
     """What a cluster has of all that; None where it may not be listed."""
 
@@ -82,6 +92,7 @@ class Storage:
     classes: tuple[StorageClass, ...] | None = ()
     attachable: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Node → CSI driver → volumes it can have attached (CSINode)."""
+    attachments: tuple[VolumeAttachment, ...] = ()
 
 
 NO_STORAGE: Final = Storage()
@@ -96,6 +107,21 @@ def with_volumes(pods: Iterable[Pod], storage: Storage) -> tuple[Pod, ...]:
     return tuple(look.at(pod) if pod.claim_names else pod for pod in every)
 
 
+def attached(storage: Storage) -> Mapping[str, frozenset[Attachment]]:
+    """Node → what is attached there, for pods that are gone, too: a volume counts until it is detached."""
+    known = {volume.name: volume.attachment for volume in storage.volumes or ()}
+    found: defaultdict[str, set[Attachment]] = defaultdict(set)
+    for each in storage.attachments:
+        found[each.node].add(known.get(each.volume) or Attachment(each.driver, each.volume))
+    return {node: frozenset(some) for node, some in found.items()}
+
+
+def free_volumes(pods: Iterable[Pod], storage: Storage) -> FreeVolumes:
+    """What their claims may have of volumes that people made."""
+    every = tuple(pods)
+    return _Look(storage, every).free if any(pod.claim_names for pod in every) else NO_FREE_VOLUMES
+
+
 #: More places than this of one pod's volumes are not looked at.
 _MOST_ALTERNATIVES: Final = 64
 _AGAIN: Final = "run `nodewright connect` again to grant it"
@@ -106,7 +132,7 @@ class _Place:
     """What one claim means for a pod."""
 
     nodes: tuple[Requirements, ...] = ANYWHERE
-    attachment: Attachment | None = None
+    attachments: frozenset[Attachment] = frozenset()
     problem: str = ""
 
 
@@ -128,6 +154,7 @@ class _Look:
         self._classes = {each.name: each for each in storage.classes or ()}
         self._places: dict[tuple[str, ClaimTemplate | str], _Place] = {}
         self._holders = self._users(pods)
+        self.free = self._free(pods)
 
     def at(self, pod: Pod) -> Pod:
         """The pod with what its claims mean."""
@@ -141,7 +168,7 @@ class _Look:
         return replace(
             pod,
             volume_nodes=nodes,
-            attachments=pod.attachments.union(p.attachment for p in places.values() if p.attachment is not None),
+            attachments=pod.attachments.union(*(place.attachments for place in places.values())),
             problems=(*pod.problems, *problems),
         )
 
@@ -158,7 +185,7 @@ class _Look:
         name = wanted if isinstance(wanted, str) else wanted.name
         claim = self._claims.get((namespace, name))
         if claim is None and isinstance(wanted, ClaimTemplate):
-            claim = PersistentVolumeClaim(namespace, name, wanted.storage_class)
+            claim = _to_come(namespace, wanted)
         if claim is None:
             return _Place(problem=f"doesn't exist; create PersistentVolumeClaim {namespace}/{name} or correct the name")
         return self._of_claim(claim)
@@ -176,11 +203,11 @@ class _Look:
             return _Place(problem=f"is bound to PersistentVolume {claim.volume}, which doesn't exist; restore it")
         if not volume.nodes:
             return _Place(problem=f"is bound to PersistentVolume {volume.name}, whose nodeAffinity no node can meet")
-        return _Place(volume.nodes, volume.attachment)
+        return _Place(volume.nodes, frozenset(() if volume.attachment is None else (volume.attachment,)))
 
     def _of_class(self, claim: PersistentVolumeClaim) -> _Place:
         """Not bound yet: only a class that waits for the pod's node leaves us a choice."""
-        storage_class = self._default() if claim.storage_class is None else self._classes.get(claim.storage_class)
+        storage_class = self._class_of(claim)
         if storage_class is None and claim.storage_class:
             return _Place(
                 problem=f"names StorageClass {claim.storage_class}, which doesn't exist; create or correct it"
@@ -192,18 +219,41 @@ class _Look:
         if claim.selected_node:
             here = Requirements((Requirement.of(NAME_FIELD, "In", (claim.selected_node,)),))
             return _Place((here,), _to_be_attached(claim, storage_class))
-        if storage_class.provisioner == NO_PROVISIONER:
+        if _waits_for_a_free_one(claim, storage_class):
             return self._of_free_volumes(claim, storage_class)
         return _Place(storage_class.topologies, _to_be_attached(claim, storage_class))
 
     def _of_free_volumes(self, claim: PersistentVolumeClaim, storage_class: StorageClass) -> _Place:
-        free = [volume for volume in self._volumes.values() if _suits(volume, claim, storage_class)]
-        nodes = _merged(alternative for volume in free for alternative in volume.nodes)
+        nodes = _merged(alternative for volume in self._suiting(claim, storage_class) for alternative in volume.nodes)
         if not nodes:
             return _Place(
                 problem=f"waits for a free PersistentVolume of class {storage_class.name} that suits; create one"
             )
-        return _Place(nodes)
+        if self.free.lacking(str(claim)):
+            taken = f"waits for a free PersistentVolume of class {storage_class.name}"
+            return _Place(problem=f"{taken}: others have claimed all that suit; create one more")
+        return _Place(nodes, self.free.attachments(str(claim)))
+
+    def _suiting(self, claim: PersistentVolumeClaim, storage_class: StorageClass) -> list[PersistentVolume]:
+        return [volume for volume in self._volumes.values() if _suits(volume, claim, storage_class)]
+
+    def _free(self, pods: Iterable[Pod]) -> FreeVolumes:
+        """For all claims of these that wait for one that people made."""
+        names = {(pod.key.namespace, template.name): template for pod in pods for template in pod.claim_templates}
+        wanted = {(pod.key.namespace, name) for pod in pods for name in pod.claim_names}
+        suiting: dict[str, frozenset[str]] = {}
+        for key in sorted(wanted):
+            claim = self._claims.get(key) or (_to_come(key[0], names[key]) if key in names else None)
+            of = None if claim is None else self._class_of(claim)
+            if claim is None or of is None or not _waits_for_a_free_one(claim, of):
+                continue
+            volumes = frozenset(volume.name for volume in self._suiting(claim, of))
+            if volumes:
+                suiting[str(claim)] = volumes
+        return FreeVolumes({name: each.nodes for name, each in self._volumes.items()}, suiting)
+
+    def _class_of(self, claim: PersistentVolumeClaim) -> StorageClass | None:
+        return self._default() if claim.storage_class is None else self._classes.get(claim.storage_class)
 
     def _default(self) -> StorageClass | None:
         """The newest of those marked so."""
@@ -224,6 +274,10 @@ class _Look:
                 yield f"spec.volumes: claim {name} is {ONE_POD_ONLY} and used by {holder}; it waits for that to end"
 
 
+def _to_come(namespace: str, template: ClaimTemplate) -> PersistentVolumeClaim:
+    return PersistentVolumeClaim(namespace, template.name, template.storage_class)
+
+
 def _waiting_for_a_volume(claim: PersistentVolumeClaim) -> str:
     if claim.volume:
         return f"waits to be bound to PersistentVolume {claim.volume}; create that, or see the claim's events"
@@ -239,11 +293,16 @@ def _waiting_for_a_provisioner(storage_class: StorageClass) -> str:
     )
 
 
-def _to_be_attached(claim: PersistentVolumeClaim, storage_class: StorageClass) -> Attachment | None:
+def _to_be_attached(claim: PersistentVolumeClaim, storage_class: StorageClass) -> frozenset[Attachment]:
     if storage_class.provisioner == NO_PROVISIONER:
-        return None
+        return frozenset()
     driver = EBS_DRIVER if storage_class.provisioner == "kubernetes.io/aws-ebs" else storage_class.provisioner
-    return Attachment(driver, str(claim))
+    return frozenset((Attachment(driver, str(claim)),))
+
+
+def _waits_for_a_free_one(claim: PersistentVolumeClaim, storage_class: StorageClass) -> bool:
+    settled = claim.bound or claim.volume or claim.selected_node or claim.deleting or claim.lost
+    return storage_class.provisioner == NO_PROVISIONER and storage_class.waits and not settled
 
 
 def _suits(volume: PersistentVolume, claim: PersistentVolumeClaim, storage_class: StorageClass) -> bool:

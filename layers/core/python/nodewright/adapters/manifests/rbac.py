@@ -22,7 +22,7 @@ _CONFIGURATION: Final[tuple[Manifest, ...]] = (
 _SNAPSHOT: Final[tuple[Manifest, ...]] = (
     {"apiGroups": [""], "resources": ["nodes", "pods", "namespaces", "limitranges"], "verbs": list(_READ)},
     {"apiGroups": [""], "resources": ["persistentvolumeclaims", "persistentvolumes"], "verbs": list(_READ)},
-    {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses", "csinodes"], "verbs": list(_READ)},
+    {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses", "csinodes", "volumeattachments"], "verbs": list(_READ)},
     {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeoverlays"], "verbs": list(_READ)},
     *_CONFIGURATION,

@@ -1,4 +1,4 @@
-"""PersistentVolumeClaims, PersistentVolumes, StorageClasses and CSINodes."""
+"""PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes and VolumeAttachments."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,13 @@ from nodewright.domain.nodes import REGION_LABEL, ZONE_LABEL
 from nodewright.domain.pods import EBS_DRIVER, Attachment
 from nodewright.domain.quantities import whole
 from nodewright.domain.requirements import Requirement, Requirements, normalise_key
-from nodewright.domain.volumes import ANYWHERE, PersistentVolume, PersistentVolumeClaim, StorageClass
+from nodewright.domain.volumes import (
+    ANYWHERE,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
 
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
@@ -120,6 +126,22 @@ class RawCsiNode(RawObject):
     spec: _NodeDrivers = msgspec.field(default_factory=_NodeDrivers)
 
 
+class _Source(msgspec.Struct, rename="camel"):
+    persistent_volume_name: str = ""
+
+
+class _Attachment(msgspec.Struct, rename="camel"):
+    attacher: str = ""
+    node_name: str = ""
+    source: _Source = msgspec.field(default_factory=_Source)
+
+
+class RawVolumeAttachment(RawObject):
+    """A VolumeAttachment object."""
+
+    spec: _Attachment = msgspec.field(default_factory=_Attachment)
+
+
 def read_claims(body: bytes) -> Page[PersistentVolumeClaim]:
     """One page of a PersistentVolumeClaim list."""
     return read_page(body, RawClaim, _claim)
@@ -138,6 +160,11 @@ def read_storage_classes(body: bytes) -> Page[StorageClass]:
 def read_csi_nodes(body: bytes) -> Page[tuple[str, Mapping[str, int]]]:
     """One page of a CSINode list: node → CSI driver → volumes it can have attached."""
     return read_page(body, RawCsiNode, _csi_node)
+
+
+def read_volume_attachments(body: bytes) -> Page[VolumeAttachment]:
+    """One page of a VolumeAttachment list."""
+    return read_page(body, RawVolumeAttachment, _volume_attachment)
 
 
 def _claim(raw: RawClaim) -> PersistentVolumeClaim:
@@ -228,6 +255,11 @@ def _csi_node(raw: RawCsiNode) -> tuple[str, Mapping[str, int]]:
     """A driver that tells no number has no limit."""
     counts = ((each.name, each.allocatable) for each in raw.spec.drivers or ())
     return raw.metadata.name, {name: found.count for name, found in counts if found and found.count is not None}
+
+
+def _volume_attachment(raw: RawVolumeAttachment) -> VolumeAttachment:
+    spec = raw.spec
+    return VolumeAttachment(spec.node_name, spec.attacher, spec.source.persistent_volume_name or raw.metadata.name)
 
 
 def _size(amounts: Mapping[str, str | int | float] | None) -> int:

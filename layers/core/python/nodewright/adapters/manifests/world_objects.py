@@ -22,7 +22,16 @@ _GROUPS: Final = {
     "Job": "batch",
 }
 _OF_THE_CLUSTER: Final = frozenset(
-    {"Node", "Namespace", "PriorityClass", "RuntimeClass", "PersistentVolume", "StorageClass", "CSINode"}
+    {
+        "Node",
+        "Namespace",
+        "PriorityClass",
+        "RuntimeClass",
+        "PersistentVolume",
+        "StorageClass",
+        "CSINode",
+        "VolumeAttachment",
+    }
 )
 _OF_A_NAMESPACE: Final = frozenset({"Pod", "DaemonSet", "LimitRange", "PersistentVolumeClaim", *WORKLOADS})
 _KNOWN: Final = _OF_THE_CLUSTER | _OF_A_NAMESPACE | _GROUPS.keys()

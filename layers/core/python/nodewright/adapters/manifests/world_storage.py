@@ -10,6 +10,7 @@ from nodewright.adapters.manifests.volumes import (
     read_csi_nodes,
     read_persistent_volumes,
     read_storage_classes,
+    read_volume_attachments,
 )
 from nodewright.adapters.manifests.world_objects import WorldObjects
 from nodewright.application.ports import ManifestWarning
@@ -33,6 +34,7 @@ def read_storage(
     volumes = read_persistent_volumes(listed(objects.of("PersistentVolume")))
     classes = read_storage_classes(listed(objects.of("StorageClass")))
     csi_nodes = read_csi_nodes(listed(objects.of("CSINode")))
+    attachments = read_volume_attachments(listed(objects.of("VolumeAttachment")))
     wanted = {claim.storage_class for claim in claims.items if not claim.bound}
     wanted |= {template.storage_class for pod in pods for template in pod.claim_templates}
     assumed, told = _assumed(wanted) if not objects.of("StorageClass") else ((), ())
@@ -41,8 +43,10 @@ def read_storage(
         volumes=volumes.items,
         classes=(*classes.items, *assumed),
         attachable=dict(csi_nodes.items),
+        attachments=attachments.items,
     )
-    return storage, (*claims.warnings, *volumes.warnings, *classes.warnings, *csi_nodes.warnings, *told)
+    pages = (claims, volumes, classes, csi_nodes, attachments)
+    return storage, (*(each for page in pages for each in page.warnings), *told)
 
 
 def listed(objects: Iterable[Object]) -> bytes:

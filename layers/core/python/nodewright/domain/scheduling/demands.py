@@ -46,7 +46,7 @@ class Demands:
 
     def of_room(self, room: Room) -> Ints:
         """What a node that is there has left."""
-        attached = {attachment for pod in room.pods for attachment in pod.attachments}
+        attached = room.all_attached
         left = [
             room.attachable[driver] - sum(each.driver == driver for each in attached)
             if driver in room.attachable

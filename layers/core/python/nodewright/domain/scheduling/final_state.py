@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from nodewright.domain import nodes
 from nodewright.domain.host_ports import HostPort
 from nodewright.domain.plans import Launch, LaunchOffering, Plan
-from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.pods import Attachment, DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.demands import EBS_DRIVER
 from nodewright.domain.scheduling.lanes import own_labels
 from nodewright.domain.scheduling.residents import daemons_to_come
@@ -28,6 +28,8 @@ class Site:
     host_ports: tuple[HostPort, ...]
     """Taken by what is bound and by DaemonSets."""
     attachable: Mapping[str, int] = field(default_factory=dict)
+    attached: frozenset[Attachment] = frozenset()
+    """Before anything planned comes."""
 
     def label(self, key: str) -> str | None:
         """Every node is a domain of its own by hostname, also before it has that label."""
@@ -53,6 +55,7 @@ def _there(room: Room, planned: Sequence[Pod], snapshot: Snapshot) -> Site:
         daemons=tuple(daemons_to_come(room, snapshot.daemon_sets)),
         host_ports=room.host_ports,
         attachable=room.attachable,
+        attached=room.all_attached,
     )
 
 

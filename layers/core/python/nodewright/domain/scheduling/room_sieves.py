@@ -83,7 +83,7 @@ class _Told:
         return " or ".join(", ".join(map(str, each)) for each in failed) or "its terms match no node"
 
     def _attachments(self) -> str:
-        attached = {each for other in self._room.pods for each in other.attachments} | self._pod.attachments
+        attached = self._room.all_attached | self._pod.attachments
         for driver, most in self._room.attachable.items():
             count = sum(each.driver == driver for each in attached)
             if count > most and any(each.driver == driver for each in self._pod.attachments):

@@ -278,7 +278,7 @@ class Scene:
             self._add(each, locality, site)
         if site >= 0:
             self.ports.take(room.host_ports, site)
-            self.demands.attach({each for pod in room.pods for each in pod.attachments}, site)
+            self.demands.attach(room.all_attached, site)
 
     def _expect_daemons(self, room: Room, locality: int, site: int) -> None:
         """Those that come to a node, unless a bound pod keeps them off."""

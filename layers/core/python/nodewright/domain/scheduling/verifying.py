@@ -54,7 +54,7 @@ def _clashing(site: Site) -> Iterator[tuple[PodKey, str]]:
 
 
 def _unattached(site: Site) -> Iterator[tuple[PodKey, str]]:
-    there = {each for pod in site.bound for each in pod.attachments}
+    there = set(site.attached)
     for pod in site.planned:
         there |= pod.attachments
         drivers = {each.driver for each in pod.attachments} & site.attachable.keys()
