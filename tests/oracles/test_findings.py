@@ -10,7 +10,7 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Snapshot
-from nodewright.domain.topology import PodSelector
+from nodewright.domain.topology import PodSelector, Preferences, PreferredNodes
 from tests.builders import (
     USD,
     daemon_set,
@@ -46,6 +46,7 @@ BY_AGENTS = replace(spread(CAPACITY_TYPE), selector=NOT_WEB)
 CACHE = PodSelector(Requirements.from_labels({"app": "cache"}), frozenset({"default"}))
 BY_CACHES = replace(spread(ZONE), selector=CACHE)
 MOVED = "one of two nodes in a zone had better be in another, and a third pod follows it"
+ARM = Requirements([Requirement.of("kubernetes.io/arch", "In", ["arm64"])])
 GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
 
 
@@ -213,6 +214,21 @@ WORLDS: dict[str, Snapshot] = {
             ),
         ],
         pools=[options(types=SMALL[:1], remaining=Limits({"cpu": 4_000}))],
+    ),
+    "a preference opens kinds that are spared, beside another pod that has them": replace(
+        snapshot(
+            [
+                pod("web", cpu="100m", labels=LABELS, affinity=(term(),), anti_affinity=(term(),)),
+                pod("db", cpu="100m", preferences=Preferences(nodes=(PreferredNodes(100, ARM),))),
+                pod("cache", cpu="100m", alternatives=(ARM,)),
+            ],
+            pools=[
+                options(
+                    types=[instance_type("x.m", cpu="3920m", memory="7Gi", on_demand=2.0, spot=None), SMALL[3]],
+                )
+            ],
+        ),
+        bystanders=(node("n", "a", pod("web-on-n", labels=LABELS, anti_affinity=(term(),))),),
     ),
 }
 

@@ -17,7 +17,9 @@ from nodewright.domain.scheduling.preference_stages import Stage, is_zonal
 from nodewright.domain.scheduling.relaxing import Preference, relaxed
 from nodewright.domain.scheduling.rules import is_host
 from nodewright.domain.scheduling.settled import Planner, Settled
+from nodewright.domain.scheduling.shapes import wish_of
 from nodewright.domain.scheduling.soft_rules import SPREAD_WEIGHT
+from nodewright.domain.scheduling.spared import minds_architecture
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.taints import is_soft
 from nodewright.domain.topology import NO_PREFERENCES
@@ -35,7 +37,7 @@ def preferring(snapshot: Snapshot, budget: Budget, planner: Planner) -> Plan:
         return base.quick
     for zonal in sorted((each for each in (True, False) if heaviest[each]), key=lambda each: -heaviest[each]):
         settled = _followed(settled, base, why, zonal=zonal)
-    plan = settled.whole if settled is base else _measured(settled.whole, base)
+    plan = settled.whole if settled is base else _measured(settled, base)
     plan = mingled(settled.snapshot, plan)
     return replace(plan, relaxed=relaxed(snapshot, plan, why))
 
@@ -82,10 +84,16 @@ def _weights(snapshot: Snapshot) -> Iterator[tuple[int, bool]]:
         yield from ((weight, is_zonal([key])) for weight, key in terms if not is_host(key))
 
 
-def _measured(plan: Plan, base: Settled) -> Plan:
-    """With what is proven of plans without preferences, where that was for no other pods."""
-    known = base.quick.bound is not None and _bought(base.quick) <= _bought(plan)
-    return replace(plan, bound=base.quick.bound if known else None)
+def _measured(settled: Settled, base: Settled) -> Plan:
+    """With what is proven of plans without preferences, where that was for no other pods and other nodes."""
+    plan, bound = settled.whole, base.quick.bound
+    known = _bought(base.quick) <= _bought(plan) and _minding(settled.snapshot) == _minding(base.snapshot)
+    return replace(plan, bound=bound if known else None)
+
+
+def _minding(snapshot: Snapshot) -> frozenset[PodKey]:
+    """Who may have nodes that are spared for those who say so (spared.py)."""
+    return frozenset(pod.key for pod in snapshot.pods if minds_architecture(wish_of(pod)))
 
 
 def _bought(plan: Plan) -> frozenset[PodKey]:
