@@ -114,7 +114,7 @@ class Scene:
             asked = {hint.duty for hint in here.hints.sent}
             here.hints.sent.clear()
             if "provision" in asked:
-                here.provision()
+                here.provision(here.clock.now())
             if disrupts and "disrupt" in asked:
                 self.disrupt()
 

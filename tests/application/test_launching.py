@@ -20,7 +20,7 @@ from nodewright.application.reservations import (
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.claims import ClaimState
 from nodewright.domain.limits import NODES, Limits
-from nodewright.domain.plans import Launch, LaunchOffering
+from nodewright.domain.plans import Content, Launch, LaunchOffering
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
 from tests.application.world import CLUSTER, LEASE, NOW, STACK, ZONES, World, connected, node_class
@@ -152,7 +152,7 @@ def test_what_to_do_next_depends_on_what_is_lacking(outcome: Outcome, replan: bo
 
 
 def test_a_claim_holds_the_largest_capacity_and_the_smallest_room_until_the_type_is_known() -> None:
-    reserved = reservation("l", order(), order().launch.nodes, (), NOW, LEASE)
+    reserved = reservation("l", order(), order().launch.contents, (), NOW, LEASE)
     (first, second) = reserved.claims
     assert (first.id, second.id) == ("l-00", "l-01")
     assert first.capacity == MEDIUM.capacity
@@ -164,7 +164,7 @@ def test_a_claim_holds_the_largest_capacity_and_the_smallest_room_until_the_type
 
 
 def test_a_launch_is_its_owners_for_the_lease_and_anybodys_until_the_deadline() -> None:
-    record = reservation("l", order(), order().launch.nodes, (), NOW, LEASE).record
+    record = reservation("l", order(), order().launch.contents, (), NOW, LEASE).record
     assert (record.lease_until, record.deadline) == (NOW + LEASE, NOW + LAUNCH_TIMEOUT)
 
 
@@ -178,7 +178,7 @@ def test_a_request_comes_back_as_it_was_stored_byte_for_byte() -> None:
 
 
 def test_claims_are_in_id_order_in_portions_one_transaction_can_take() -> None:
-    contents = [(PodKey("ns", str(number)),) for number in range(200)]
+    contents = [Content((PodKey("ns", str(number)),)) for number in range(200)]
     assert [len(part) for part in portions(contents)] == [CLAIMS_PER_LAUNCH, CLAIMS_PER_LAUNCH, 8]
     assert [content for part in portions(contents) for content in part] == contents
     ids = [each.id for each in reservation("l", order(), contents[:96], (), NOW, LEASE).claims]

@@ -7,12 +7,16 @@ from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.snapshot import Snapshot
 from tests.oracle.binding import binding_faults
+from tests.oracle.foresight import come_true, faults_of_rank
 from tests.oracle.launches import launch_faults, limit_faults
 
 
 def check(snapshot: Snapshot, plan: Plan) -> list[str]:
     """Sentences, none when no hard constraint is broken."""
+    misplaced = faults_of_rank(snapshot, plan)
+    snapshot, plan = come_true(snapshot, plan)
     return [
+        *misplaced,
         *_count_faults(snapshot, plan),
         *_cost_faults(plan),
         *_priority_faults(snapshot, plan),

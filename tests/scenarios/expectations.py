@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from nodewright.application.plan import Planned
 from nodewright.domain.money import to_usd
 from nodewright.domain.nodes import ZONE_LABEL
-from nodewright.domain.plans import Plan
+from nodewright.domain.plans import Foresight, Plan
 from tests.scenarios.scenario import Expected
 
 
@@ -35,12 +35,18 @@ def _unequal(expected: Expected, planned: Planned) -> Iterator[str]:
         "capacity_types": Counter(launch.capacity_type for launch, _ in nodes),
         "launch_types": [list(launch.instance_types) for launch in plan.launches],
         "nominations": {each.node: sorted(map(str, each.pods)) for each in plan.nominations},
+        "expected": _whereabouts(plan.expected),
+        "headroom": _whereabouts(plan.headroom),
     }
     for name, value in found.items():
         wanted = getattr(expected, name)
         if wanted is not None and wanted != value:
             shown = dict(value) if isinstance(value, Counter) else value
             yield f"{name} should be {wanted} and is {shown}"
+
+
+def _whereabouts(each: Foresight) -> dict[str, int]:
+    return {"placed": each.placed, "bought": each.bought, "left": len(each.left)}
 
 
 def _pods_by_zone(planned: Planned) -> Counter[str]:

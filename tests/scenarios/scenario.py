@@ -47,6 +47,10 @@ class Expected(msgspec.Struct, forbid_unknown_fields=True):
     """Node → pods that go there; all there are."""
     unschedulable: dict[str, Unschedulable] | None = None
     """All pods that wait."""
+    expected: dict[str, int] | None = None
+    """Pods that aren't there but will come, by what becomes of them: placed, bought, left."""
+    headroom: dict[str, int] | None = None
+    """The same of room that is kept free."""
     apart: list[list[str]] = []
     """Groups of pods, each on a node of its own."""
     together: list[list[str]] = []

@@ -45,6 +45,14 @@ def test_a_misspelt_expectation_is_an_error(tmp_path: Path) -> None:
         (Expected(capacity_types={"spot": 1}), "capacity_types should be {'spot': 1} and is {'on-demand': 1}"),
         (Expected(launch_types=[]), "launch_types should be [] and is [['x.s']]"),
         (Expected(nominations={"n": []}), "nominations should be {'n': []} and is {}"),
+        (
+            Expected(expected={"placed": 1}),
+            "expected should be {'placed': 1} and is {'placed': 0, 'bought': 0, 'left': 0}",
+        ),
+        (
+            Expected(headroom={"placed": 1}),
+            "headroom should be {'placed': 1} and is {'placed': 0, 'bought': 0, 'left': 0}",
+        ),
         (Expected(apart=[["default/p-0", "default/p-1"]]), "should be apart"),
         (Expected(together=[["default/p-0", "default/p-2"]]), "default/p-2 should have a node and has none"),
         (Expected(unschedulable={}), "default/p-2 should be placed and waits"),

@@ -9,7 +9,12 @@ from nodewright.adapters.manifests.pools import read_pool
 from tests.adapters.manifests.raw import node_pool
 
 #: In that domain, too, and no settings: amounts that limits count, and our names for things.
-OTHERS = {"nodewright.dev/usd-nanos-per-hour", "nodewright.dev/launches-per-hour"}
+OTHERS = {
+    "nodewright.dev/usd-nanos-per-hour",
+    "nodewright.dev/launches-per-hour",
+    # Of workloads, not of pools.
+    "nodewright.dev/look-ahead",
+}
 
 
 @pytest.mark.parametrize(

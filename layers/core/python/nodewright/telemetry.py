@@ -70,6 +70,8 @@ class PowertoolsObserver:
             bound=None if plan.bound is None else show_usd(plan.bound),
             launches=[_shown(launch) for launch in plan.launches],
             nominated=sum(len(n.pods) for n in plan.nominations),
+            expected=len(plan.expected),
+            headroom=len(plan.headroom),
             unschedulable=[
                 {"pod": str(u.pod), "reason": u.reason, "message": u.message} for u in plan.unschedulable[:20]
             ],

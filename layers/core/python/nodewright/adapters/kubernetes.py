@@ -13,6 +13,7 @@ from nodewright.adapters.kubernetes_lists import CustomResources, read_all
 from nodewright.adapters.kubernetes_nodes import register_node
 from nodewright.adapters.kubernetes_retiring import NodeDepartures
 from nodewright.adapters.kubernetes_surroundings import Surroundings
+from nodewright.adapters.kubernetes_workloads import Buffers, find_workload
 from nodewright.adapters.manifests.configuration import Configuration, read_configuration
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes
@@ -22,9 +23,10 @@ from nodewright.adapters.manifests.pods import read_pods
 from nodewright.application.errors import ConflictError, RefusedError
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.domain.clusters import ConnectedCluster
-from nodewright.domain.pods import Pod, PodKey
+from nodewright.domain.pods import Owner, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
+from nodewright.domain.workloads import Workload
 
 _PODS: Final = "/api/v1/pods"
 _NOT_FINISHED: Final = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
@@ -43,6 +45,7 @@ class KubernetesCluster(NodeDepartures):
         self._provisioners = CustomResources(api, "karpenter.sh", "provisioners", only="v1alpha5")
         self._templates = CustomResources(api, "karpenter.k8s.aws", "awsnodetemplates", only="v1alpha1")
         self._overlays = CustomResources(api, "karpenter.sh", "nodeoverlays", only="v1alpha1")
+        self._buffers = Buffers(api, CustomResources(api, "autoscaling.x-k8s.io", "capacitybuffers"))
 
     def read(self) -> ClusterState:
         """Pods before nodes: a pod that gets bound in between is then planned for, not overlooked."""
@@ -54,7 +57,9 @@ class KubernetesCluster(NodeDepartures):
         daemon_sets = read_all(
             self._api, "/apis/apps/v1/daemonsets", partial(read_daemon_sets, specs=specs, defaults=defaults)
         )
-        storage, namespaces = around.storage(pods.items), around.namespaces(pods.items)
+        buffers, buffer_warnings = self._buffers.read(defaults)
+        asking = (*pods.items, *(buffer.template for buffer in buffers))
+        storage, namespaces = around.storage(asking), around.namespaces(asking)
         configuration = self._configuration()
         overlays, overlay_warnings = read_overlays(self._overlays.read() or ())
         return ClusterState(
@@ -70,10 +75,12 @@ class KubernetesCluster(NodeDepartures):
                 *around.warnings,
                 *configuration.warnings,
                 *overlay_warnings,
+                *buffer_warnings,
             ),
             overlays=overlays,
             storage=storage,
             namespaces=namespaces,
+            buffers=tuple(buffers),
         )
 
     def node_pools(self) -> tuple[NodePool, ...]:
@@ -83,6 +90,10 @@ class KubernetesCluster(NodeDepartures):
     def pending_pods(self) -> tuple[Pod, ...]:
         """Unbound pods that have not failed."""
         return read_all(self._api, _PODS, partial(read_pods, specs=PodSpecs()), _UNBOUND).items
+
+    def workload(self, namespace: str, owner: Owner) -> Workload | None:
+        """One GET; None for a kind that can't be asked."""
+        return find_workload(self._api, namespace, owner)
 
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
         """Labels and finalizer on, taints off in one guarded write; none where nothing is left to do."""

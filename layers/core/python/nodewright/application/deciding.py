@@ -12,7 +12,7 @@ from nodewright.application.launching import Outcome
 from nodewright.application.ports import Cluster, DecisionRecord, Ledger, ManifestWarning, Observer
 from nodewright.domain.gaps import gap
 from nodewright.domain.money import show_usd
-from nodewright.domain.plans import Launch, Plan, Relaxed, Unschedulable
+from nodewright.domain.plans import Foresight, Launch, Plan, Relaxed, Unschedulable
 from nodewright.domain.scheduling.type_choices import TypeChoices
 from nodewright.domain.scheduling.type_words import told_of
 from nodewright.domain.snapshot import Snapshot
@@ -58,12 +58,21 @@ def _is_last(digest: str, cluster: str, ledger: Ledger) -> bool:
 
 def summary(plan: Plan) -> str:
     """One line for people."""
-    placed = sum(len(pods) for launch in plan.launches for pods in launch.nodes)
     nominated = sum(len(n.pods) for n in plan.nominations)
-    parts = [f"{placed} pods → {_nodes(plan)} at {show_usd(plan.cost)} USD/h{_proven(plan)}"] if plan.launches else []
+    parts = (
+        [f"{_bought_for(plan)} → {_nodes(plan)} at {show_usd(plan.cost)} USD/h{_proven(plan)}"] if plan.launches else []
+    )
     parts += [f"{nominated} pods to nodes that are there"] if nominated else []
     parts += [f"{len(plan.unschedulable)} pods wait"] if plan.unschedulable else []
     return "; ".join(parts) or "nothing to do"
+
+
+def _bought_for(plan: Plan) -> str:
+    """`200 pods, 800 expected, 4 of headroom`; pods that aren't there only where some are bought for."""
+    placed = sum(len(pods) for launch in plan.launches for pods in launch.nodes)
+    foreseen = ((plan.expected.bought, "expected"), (plan.headroom.bought, "of headroom"))
+    told = [f"{number} {what}" for number, what in foreseen if number]
+    return ", ".join([f"{placed} pods", *told] if placed or not told else told)
 
 
 def _proven(plan: Plan) -> str:
@@ -79,7 +88,8 @@ def _nodes(plan: Plan) -> str:
 
 def _worth_telling(decided: Decided) -> bool:
     plan = decided.plan
-    return bool(plan.launches or plan.nominations or plan.unschedulable or decided.warnings)
+    short = plan.expected.left or plan.headroom.left
+    return bool(plan.launches or plan.nominations or plan.unschedulable or decided.warnings or short)
 
 
 def _details(decided: Decided) -> dict[str, object]:
@@ -96,6 +106,18 @@ def _details(decided: Decided) -> dict[str, object]:
         "bound": None if plan.bound is None else show_usd(plan.bound),
         "gapPercent": None if plan.bound is None else str(gap(plan)),
         "truncated": plan.truncated,
+        **{name: _foresight(each) for name, each in (("expected", plan.expected), ("headroom", plan.headroom)) if each},
+    }
+
+
+def _foresight(each: Foresight) -> dict[str, object]:
+    """Pods that aren't there, in numbers: nobody could be told of one."""
+    return {
+        "pods": len(each),
+        "onNodes": [{"node": n.node, "pods": len(n.pods)} for n in each.nominations],
+        "bought": each.bought,
+        "cost": show_usd(each.cost),
+        "unschedulable": _reasons(each.left),
     }
 
 
@@ -108,6 +130,8 @@ def _launch(launch: Launch, choices: TypeChoices) -> dict[str, object]:
         "zones": list(launch.zones),
         "nodes": len(launch.nodes),
         "pods": _names([pod for pods in launch.nodes for pod in pods]),
+        **({"expected": _names([pod for pods in launch.expected for pod in pods])} if launch.expected else {}),
+        **({"headroom": _names([pod for pods in launch.headroom for pod in pods])} if launch.headroom else {}),
         "why": list(told_of(launch, choices.of(launch))),
     }
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from nodewright.application.pool_options import Market
 from nodewright.application.ports import ClusterState
-from nodewright.application.snapshots import snapshot_of
+from nodewright.application.snapshots import snapshot_of, with_headroom
 from nodewright.domain.budgets import census
 from nodewright.domain.bystanders import stepping_back
 from nodewright.domain.claims import ClaimState, NodeClaim
@@ -74,7 +74,7 @@ class View:
     def _expected(self) -> Mapping[str, str]:
         state, schedulers = self.state, self.connected.scheduler_names
         displaced = displaced_pods(state.pods, schedulers, state.nodes, self.claims, self.taken)
-        snapshot = snapshot_of(self.connected, state, self.claims, (), self.taken)
+        snapshot = with_headroom(snapshot_of(self.connected, state, self.claims, (), self.taken), state)
         return expectations(snapshot, self.claims, state.pools, displaced, lambda some: solve(some, AT_ONCE, self.late))
 
     def _expired(self) -> frozenset[str]:

@@ -93,7 +93,7 @@ class Launcher:
         """
         templates, limits = self._templates(order), _limits(order)
         outcomes = []
-        for contents in portions(order.launch.nodes):
+        for contents in portions(order.launch.contents):
             reserved = reservation(self.new_id(), order, contents, templates, self.clock.now(), self.lease)
             try:
                 self.ledger.reserve(order.buyer.cluster.name, epoch, reserved.record, reserved.claims, limits)

@@ -1,7 +1,7 @@
 """What would be launched for a cluster that is known from its manifests alone: nothing is asked, nothing is bought."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -11,17 +11,19 @@ from nodewright.application.node_class_resolution import NodeClassResolver, Reso
 from nodewright.application.overlaying import overlaid
 from nodewright.application.plan_remarks import elsewhere, left_alone, relaxed
 from nodewright.application.ports import ClusterState, ManifestWarning
-from nodewright.application.snapshots import snapshot_of
+from nodewright.application.snapshots import snapshot_of, with_headroom
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.limits import tightest
 from nodewright.domain.plans import Plan
+from nodewright.domain.pods import Pod
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.snapshot import PoolOptions, Snapshot
 from nodewright.domain.usage import added, node_usage
+from nodewright.domain.volumes import with_volumes
 
 LATEST_KUBERNETES: Final = "1.37"
 """Of a cluster without nodes: nothing else says its version."""
@@ -76,12 +78,17 @@ class PlanManifests:
         kubernetes: str,
         now: datetime,
         budget: Budget = Budget(),  # noqa: B008
+        expected: Sequence[Pod] = (),
     ) -> Planned:
-        """Plan; `kubernetes` is the version as in `1.37`, empty where nothing says it."""
+        """Plan; `kubernetes` is the version as in `1.37`, empty where nothing says it.
+
+        `expected`: pods that aren't there, but are to be expected.
+        """
         cluster = _cluster(kubernetes)
         types, warnings = self._types(state, cluster)
         options, overlay_warnings = overlaid(tuple(_options(state, claims, types, cluster)), state.overlays)
-        snapshot = snapshot_of(cluster, state, claims, options, now)
+        snapshot = with_headroom(snapshot_of(cluster, state, claims, options, now), state)
+        snapshot = replace(snapshot, expected=with_volumes(expected, state.storage))
         plan = solve(snapshot, budget)
         told = (
             *state.warnings,

@@ -13,17 +13,28 @@ from nodewright.application.bursts import await_burst
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
 from nodewright.application.hints import is_answered
 from nodewright.application.launching import Launcher, Outcome
+from nodewright.application.looking_ahead import LookAhead
 from nodewright.application.orders import Buyer, Order
 from nodewright.application.pool_options import Market, MarketReader
-from nodewright.application.ports import Clock, Cluster, Clusters, ClusterState, Hints, Ledger, Observer
+from nodewright.application.ports import (
+    Clock,
+    Cluster,
+    Clusters,
+    ClusterState,
+    Hints,
+    Ledger,
+    ManifestWarning,
+    Observer,
+)
 from nodewright.application.reaching import reaching
 from nodewright.application.setting_aside import without_aside
-from nodewright.application.snapshots import snapshot_of
+from nodewright.application.snapshots import snapshot_of, with_headroom
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.plans import Plan
 from nodewright.domain.rooms import pending_pods
 from nodewright.domain.scheduling import AT_ONCE, Budget, solve
+from nodewright.domain.snapshot import Snapshot
 
 #: How often one run plans again: after another planner was first, or capacity ran out somewhere.
 CONFLICTS = 3
@@ -68,7 +79,7 @@ class Provision:
         with reaching(name, self.ledger, self.clock):
             await_burst(lambda: pending_pods(cluster.pending_pods(), connected.scheduler_names), self.clock, hint_sent)
         budget = AT_ONCE if hint_sent is None else Budget()
-        return Run(self, connected, cluster, deadline, budget).go()
+        return Run(self, connected, cluster, deadline, budget, foresees=hint_sent is not None).go()
 
 
 @dataclass(slots=True)
@@ -80,6 +91,8 @@ class Run:
     cluster: Cluster
     deadline: datetime
     budget: Budget
+    foresees: bool = True
+    """Whether room is bought for pods that aren't there, too: an urgent run has no time for that."""
     launched: int = 0
     limited: bool = False
     """A limit refused what the plan thought it had; that is planned once more with fresh usage, not for ever."""
@@ -114,13 +127,21 @@ class Run:
         claims, market = self._finished(state, taken)
         snapshot = snapshot_of(self.connected, state, claims, market.options, taken)
         snapshot = without_aside(snapshot, name, use.ledger, state.pods)
+        snapshot, told = self._foreseen(snapshot, state)
         plan = solve(snapshot, self.budget, self._late)
         use.observer.planned(name, plan, len(snapshot.pods))
         outcomes = self._buy(plan, market, epoch)
-        decided = deciding.Decided(plan, snapshot, outcomes, market.warnings)
+        decided = deciding.Decided(plan, snapshot, outcomes, (*market.warnings, *told))
         deciding.record(decided, name, use.ledger, self.cluster, use.observer)
         use.ledger.set_last_run(name, "provision", taken)
         return plan, self._again(plan, outcomes)
+
+    def _foreseen(self, snapshot: Snapshot, state: ClusterState) -> tuple[Snapshot, Sequence[ManifestWarning]]:
+        """With pods that aren't there, and what was wrong in looking for them."""
+        if not self.foresees:
+            return snapshot, ()
+        look = LookAhead(self.cluster, state)
+        return with_headroom(look(snapshot), state), look.warnings
 
     def _again(self, plan: Plan, outcomes: Sequence[Outcome]) -> bool:
         """Whether another plan in this run may place more."""

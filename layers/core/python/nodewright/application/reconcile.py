@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from nodewright.application.disruption_due import ask_disrupt
+from nodewright.application.headroom import lacks_headroom
 from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
 from nodewright.application.node_deletions import NodeDeletions
@@ -115,7 +116,7 @@ class Reconcile:
     def _wake_provision(
         self, connected: ConnectedCluster, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
     ) -> int:
-        """One hint when pods wait, or have to leave, that no node on its way was bought for.
+        """One hint when pods wait, or have to leave, that no node on its way was bought for, or headroom is short.
 
         A node that has just become ready counts as on its way: the scheduler binds its pods any moment, up to its
         back-off of ten seconds later, and planned now they would only be given the same place. It tells of those that
@@ -128,7 +129,7 @@ class Reconcile:
             *displaced_pods(state.pods, connected.scheduler_names, state.nodes, claims, now),
         )
         missed = [p for p in waiting if p.key not in bought_for and _old_enough(p, now)]
-        if missed:
+        if missed or lacks_headroom(connected, self.ledger, state, claims, now):
             self.hints.send(connected.name, "provision", now)
         return len(missed)
 

@@ -11,7 +11,7 @@ from nodewright.application.orders import Order, pool_labels, tags
 from nodewright.application.ports import FleetRequest, FleetTemplate
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.nodeclasses import NodeClass
-from nodewright.domain.pods import PodKey
+from nodewright.domain.plans import Content
 from nodewright.domain.quantities import Resources
 from nodewright.domain.usage import node_usage
 
@@ -32,7 +32,7 @@ class Reservation:
     claims: tuple[NodeClaim, ...]
 
 
-def portions(nodes: Sequence[tuple[PodKey, ...]]) -> tuple[Sequence[tuple[PodKey, ...]], ...]:
+def portions(nodes: Sequence[Content]) -> tuple[Sequence[Content], ...]:
     """A launch's nodes in portions that one transaction can reserve."""
     return tuple(nodes[i : i + CLAIMS_PER_LAUNCH] for i in range(0, len(nodes), CLAIMS_PER_LAUNCH))
 
@@ -40,7 +40,7 @@ def portions(nodes: Sequence[tuple[PodKey, ...]]) -> tuple[Sequence[tuple[PodKey
 def reservation(
     launch_id: str,
     order: Order,
-    contents: Sequence[tuple[PodKey, ...]],
+    contents: Sequence[Content],
     templates: tuple[FleetTemplate, ...],
     now: datetime,
     lease: timedelta,
@@ -56,7 +56,14 @@ def reservation(
     )
     blank = _claim(launch_id, order, now)
     claims = tuple(
-        replace(blank, id=f"{launch_id}-{index:02d}", nominated_pods=pods) for index, pods in enumerate(contents)
+        replace(
+            blank,
+            id=f"{launch_id}-{index:02d}",
+            nominated_pods=each.pods,
+            expected_pods=each.expected,
+            headroom=each.headroom,
+        )
+        for index, each in enumerate(contents)
     )
     record = LaunchRecord(
         launch_id, tuple(c.id for c in claims), encode_request(request), now + lease, now + LAUNCH_TIMEOUT

@@ -1,6 +1,7 @@
 """What was read becomes what is decided on: one way for every planner, so that two never differ."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from nodewright.application.ports import ClusterState
@@ -9,6 +10,7 @@ from nodewright.domain.bystanders import bystanders
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.daemon_sets import with_live_requests
+from nodewright.domain.headroom import headroom
 from nodewright.domain.pods import Pod
 from nodewright.domain.rooms import displaced_pods, pending_pods, rooms
 from nodewright.domain.snapshot import PoolOptions, Snapshot
@@ -41,6 +43,13 @@ def snapshot_of(
         bystanders=bystanders(state.nodes, taking, pods, {pod.key for pod in displaced}),
         namespaces=state.namespaces or {},
     )
+
+
+def with_headroom(snapshot: Snapshot, state: ClusterState) -> Snapshot:
+    """The snapshot with what is to stay free, for pools and by capacity buffers."""
+    taken = {pod.key for pod in state.pods}
+    units = headroom(state.pools, state.buffers, snapshot.rooms, taken, snapshot.now)
+    return replace(snapshot, headroom=with_volumes(units, state.storage))
 
 
 def _pods(state: ClusterState) -> tuple[Pod, ...]:

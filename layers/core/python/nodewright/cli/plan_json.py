@@ -7,7 +7,7 @@ import msgspec
 from nodewright.application.plan import Planned
 from nodewright.domain.gaps import gap
 from nodewright.domain.money import to_usd
-from nodewright.domain.plans import Launch, Relaxed
+from nodewright.domain.plans import Foresight, Launch, Nomination, Relaxed, Unschedulable
 from nodewright.domain.scheduling.constraint_costs import ConstraintCosts
 from nodewright.domain.scheduling.type_choices import TypeChoices
 from nodewright.domain.scheduling.type_words import told_of
@@ -29,14 +29,33 @@ def plan_document(planned: Planned, costs: ConstraintCosts | None = None) -> dic
         "gapPercent": gap(plan),
         "currency": "USD/h",
         "launches": [{**_launch(each), "why": list(told_of(each, choices.of(each)))} for each in plan.launches],
-        "nominations": [{"node": each.node, "pods": list(map(str, each.pods))} for each in plan.nominations],
-        "unschedulable": [
-            {"pod": str(each.pod), "reason": each.reason, "message": each.message} for each in plan.unschedulable
-        ],
+        "nominations": [_nomination(each) for each in plan.nominations],
+        "unschedulable": [_unschedulable(each) for each in plan.unschedulable],
         "warnings": [{"object": w.object, "path": w.path, "message": w.message} for w in planned.warnings],
         **({"preferences": [_relaxed(each) for each in plan.relaxed]} if plan.relaxed else {}),
+        **({"expected": _foresight(plan.expected)} if plan.expected else {}),
+        **({"headroom": _foresight(plan.headroom)} if plan.headroom else {}),
         **({} if costs is None else _costs(costs)),
     }
+
+
+def _foresight(each: Foresight) -> Mapping[str, object]:
+    """Pods that aren't there: only where there is room for some, or should be."""
+    return {
+        "pods": len(each),
+        "bought": each.bought,
+        "cost": to_usd(each.cost),
+        "nominations": [_nomination(n) for n in each.nominations],
+        "unschedulable": [_unschedulable(u) for u in each.left],
+    }
+
+
+def _nomination(each: Nomination) -> Mapping[str, object]:
+    return {"node": each.node, "pods": list(map(str, each.pods))}
+
+
+def _unschedulable(each: Unschedulable) -> Mapping[str, object]:
+    return {"pod": str(each.pod), "reason": each.reason, "message": each.message}
 
 
 def _costs(costs: ConstraintCosts) -> Mapping[str, object]:
@@ -66,4 +85,6 @@ def _launch(launch: Launch) -> Mapping[str, object]:
         "capacityType": launch.capacity_type,
         "price": to_usd(launch.price),
         "nodes": [list(map(str, pods)) for pods in launch.nodes],
+        **({"expected": [list(map(str, pods)) for pods in launch.expected]} if launch.expected else {}),
+        **({"headroom": [list(map(str, pods)) for pods in launch.headroom]} if launch.headroom else {}),
     }

@@ -14,7 +14,7 @@ from rich.text import Text
 from nodewright.application.plan import Planned
 from nodewright.domain.gaps import gap
 from nodewright.domain.money import show_usd
-from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.plans import Content, Foresight, Launch, Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling.constraint_costs import ConstraintCost, ConstraintCosts
 from nodewright.domain.scheduling.type_choices import TypeChoices
@@ -31,10 +31,11 @@ MOST_NAMES: Final = 4
 
 def show_plan(planned: Planned, console: Console, costs: ConstraintCosts | None = None) -> None:
     """Print it; reasons and warnings are never cut, and lines are not broken where nobody looks at a terminal."""
-    page = _Page(console, _Workloads(planned.snapshot.pods))
+    page = _Page(console, _Workloads((*planned.snapshot.pods, *planned.snapshot.expected)))
     page.summary(planned)
     page.launches(planned)
     page.nominations(planned.plan)
+    page.foreseen(planned.plan)
     page.waiting(planned.plan)
     page.preferences(planned.plan)
     if costs is not None:
@@ -89,7 +90,7 @@ class _Page:
             line.append(f"; {_count(placed, 'pod')} {_fit(placed)} on nodes that are there")
         if plan.unschedulable:
             line.append(f"; {_count(len(plan.unschedulable), 'pod')} can't be placed", style="bold red")
-        if not planned.snapshot.pods:
+        if not (planned.snapshot.pods or count):
             line.append(": no pod of the input waits for one")
         self._print(line)
         if bound := _bound(plan):
@@ -116,7 +117,15 @@ class _Page:
         yield first.capacity_type
         yield show_usd(first.price)
         yield _zones(same)
-        yield self._workloads.shown(key for launch in same for pods in launch.nodes for key in pods)
+        yield self._contents([content for launch in same for content in launch.contents])
+
+    def _contents(self, contents: Sequence[Content]) -> str:
+        """`3 web, 5 web expected, 2 of headroom`."""
+        pods = self._workloads.shown(key for each in contents for key in each.pods)
+        expected = self._workloads.shown(key for each in contents for key in each.expected)
+        headroom = sum(len(each.headroom) for each in contents)
+        parts = (pods, f"{expected} expected" if expected else "", f"{headroom} of headroom" if headroom else "")
+        return ", ".join(filter(None, parts))
 
     def _reasons(self, launches: Sequence[Launch], choices: TypeChoices) -> None:
         """Of the dearest rows; what is the same for several once."""
@@ -149,6 +158,15 @@ class _Page:
             for each in plan.nominations:
                 table.add_row(each.node, self._workloads.shown(each.pods))
             self._section("Goes to nodes that are there", table)
+
+    def foreseen(self, plan: Plan) -> None:
+        """Pods that aren't there, in numbers."""
+        for title, each in (("Expected pods", plan.expected), ("Headroom", plan.headroom)):
+            if each:
+                self._title(title)
+                self._print(Text(f"  {_whereabouts(each)}"))
+                for reason, message in dict.fromkeys((left.reason, left.message) for left in each.left):
+                    self._entry(Text(reason, style="red"), message)
 
     def waiting(self, plan: Plan) -> None:
         """Pods by reason."""
@@ -207,6 +225,14 @@ def _table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def _whereabouts(each: Foresight) -> str:
+    """`3 fit on nodes that are there, 5 on new ones for 0.12 USD/h, nothing is bought for 2`."""
+    parts = [f"{each.placed} {_fit(each.placed)} on nodes that are there"] if each.placed else []
+    parts += [f"{each.bought} on new ones, which adds {show_usd(each.cost)} USD/h"] if each.bought else []
+    parts += [f"nothing is bought for {len(each.left)}"] if each.left else []
+    return ", ".join(parts)
 
 
 def _bound(plan: Plan) -> str:

@@ -70,6 +70,11 @@ class NodeClaim:
     """Of the pods on its node when reconcile last looked (domain/occupants.py); empty: it hasn't yet."""
     last_pod_event: datetime | None = None
     """When a pod last came to or left its node, at first when it was initialized; emptiness waits from there."""
+    expected_pods: tuple[PodKey, ...] = ()
+    """Pods it was bought for, too, that their controller had yet to make; they come under other names. For a while
+    its node waits for them (domain/expected_pods.py)."""
+    headroom: tuple[PodKey, ...] = ()
+    """What of it was bought to stay free."""
     version: int = field(default=0)
     """Optimistic lock: the store requires and increments it."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from nodewright.domain.catalogue import CapacityType
 from nodewright.domain.pods import PodKey
@@ -16,6 +17,14 @@ class LaunchOffering:
     zone: str
     price: int
     """Nanodollars per hour."""
+
+
+class Content(NamedTuple):
+    """What one node is bought for."""
+
+    pods: tuple[PodKey, ...]
+    expected: tuple[PodKey, ...] = ()
+    headroom: tuple[PodKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,10 @@ class Launch:
     """Labels the pool leaves open (`team In [a, b]`) as its pods chose them; the nodes must carry them."""
     relaxed_min_values: tuple[str, ...] = ()
     """Keys of minValues that its offerings don't reach (`nodewright.dev/min-values-policy: BestEffort`)."""
+    expected: tuple[tuple[PodKey, ...], ...] = ()
+    """Node by node, pods that don't exist yet; nothing at all where none of them has any. `requests` counts them."""
+    headroom: tuple[tuple[PodKey, ...], ...] = ()
+    """Node by node, what is to stay free."""
 
     @property
     def instance_types(self) -> tuple[str, ...]:
@@ -49,6 +62,13 @@ class Launch:
     def zones(self) -> tuple[str, ...]:
         """Zones it may land in, sorted."""
         return tuple(sorted({o.zone for o in self.offerings}))
+
+    @property
+    def contents(self) -> tuple[Content, ...]:
+        """What each node is bought for."""
+        nothing: tuple[tuple[PodKey, ...], ...] = ((),) * len(self.nodes)
+        each = zip(self.nodes, self.expected or nothing, self.headroom or nothing, strict=True)
+        return tuple(Content(*parts) for parts in each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +102,28 @@ class Relaxed:
 
 
 @dataclass(frozen=True, slots=True)
+class Foresight:
+    """What becomes of pods of one sort that aren't there: expected ones, or headroom."""
+
+    nominations: tuple[Nomination, ...] = ()
+    """Those that nodes have room for which exist or are coming. Nobody is told of them."""
+    bought: int = 0
+    """How many of them new nodes have room for."""
+    cost: int = 0
+    """What they add to the plan's cost, nanodollars per hour."""
+    left: tuple[Unschedulable, ...] = ()
+    """Those nothing is bought for, and why."""
+
+    @property
+    def placed(self) -> int:
+        """How many there is room for without a new node."""
+        return sum(len(each.pods) for each in self.nominations)
+
+    def __len__(self) -> int:
+        return self.placed + self.bought + len(self.left)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The answer of `solve`."""
 
@@ -91,8 +133,11 @@ class Plan:
     cost: int = 0
     """Nanodollars per hour of all launches."""
     bound: int | None = None
-    """Proven lower bound of `cost` for the pods placed on new nodes; None when not computed."""
+    """Proven lower bound of `cost` for the pods placed on new nodes; None when not computed. Of expected pods and
+    headroom it is that of what they add, on nodes that others left them."""
     truncated: bool = field(default=False)
     """A wall-clock guard cut it: what is placed may be launched, the rest waits."""
     relaxed: tuple[Relaxed, ...] = ()
     """Preferences that it doesn't keep for all."""
+    expected: Foresight = Foresight()
+    headroom: Foresight = Foresight()

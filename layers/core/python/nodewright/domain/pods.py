@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nodewright.domain.durations import go_duration
 from nodewright.domain.host_ports import HostPort
@@ -15,6 +15,11 @@ from nodewright.domain.topology import NO_PREFERENCES, PodAffinityTerm, Preferen
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 EBS_DRIVER = "ebs.csi.aws.com"
 """Also of volumes that were made before there was a driver: Kubernetes hands them over to it."""
+
+
+StandsFor = Literal["itself", "expected", "headroom"]
+"""A pod that exists, one its controller is about to make (domain/expected_pods.py), or room that is kept free
+(domain/headroom.py)."""
 
 
 class PodKey(NamedTuple):
@@ -108,6 +113,8 @@ class Pod:
     problems: tuple[str, ...] = field(default=())
     """Why no node may be bought for it whatever the catalogue (resourceClaims, an unreadable or
     not yet honoured constraint …); each says the field and the fix."""
+    stands_for: StandsFor = "itself"
+    """Whether it is a pod that exists; of the others nobody is told, and nothing is nominated."""
 
     @property
     def is_daemon(self) -> bool:

@@ -71,3 +71,7 @@ class Snapshot:
     """Nodes that take no pods (cordoned, not Ready, Fargate …), but whose labels and pods rules between pods
     count. What has to leave its node is among `pods` and not counted there."""
     namespaces: Namespaces = field(default_factory=dict)
+    expected: tuple[Pod, ...] = ()
+    """Pods that are about to be made: planned with what `pods` leave."""
+    headroom: tuple[Pod, ...] = ()
+    """Room to be kept free, as pods: planned with what all others leave."""

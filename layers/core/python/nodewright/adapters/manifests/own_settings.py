@@ -8,6 +8,7 @@ from typing import Final
 
 from nodewright.adapters.manifests.fields import Report
 from nodewright.domain.durations import go_duration
+from nodewright.domain.headroom import HEADROOM, parse_headroom
 from nodewright.domain.interruption.lead import SCHEDULED_EVENT_LEAD
 from nodewright.domain.preference_settings import PREFERENCE_BUDGET, PREFERENCES
 
@@ -53,6 +54,14 @@ def _percentage(text: str) -> str | None:
 _WHOLE: Final = 100
 
 
+def _headroom(text: str) -> str | None:
+    try:
+        parse_headroom(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 def _elsewhere(_: str) -> None:
     """Who reads it judges it: a limit that can't be read refuses the pool."""
 
@@ -61,6 +70,7 @@ def _elsewhere(_: str) -> None:
 SETTINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
     PRICE_LIMIT: _elsewhere,
     SCHEDULED_EVENT_LEAD: _duration,
+    HEADROOM: _headroom,
     f"{DOMAIN}assume-arch": _choice("amd64", "any"),
     f"{DOMAIN}min-values-policy": _choice("Strict", "BestEffort"),
     PREFERENCE_BUDGET: _percentage,

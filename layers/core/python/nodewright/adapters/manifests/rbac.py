@@ -22,10 +22,23 @@ _CONFIGURATION: Final[tuple[Manifest, ...]] = (
 _SNAPSHOT: Final[tuple[Manifest, ...]] = (
     {"apiGroups": [""], "resources": ["nodes", "pods", "namespaces", "limitranges"], "verbs": list(_READ)},
     {"apiGroups": [""], "resources": ["persistentvolumeclaims", "persistentvolumes"], "verbs": list(_READ)},
-    {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses", "csinodes", "volumeattachments"], "verbs": list(_READ)},
+    {
+        "apiGroups": ["storage.k8s.io"],
+        "resources": ["storageclasses", "csinodes", "volumeattachments"],
+        "verbs": list(_READ),
+    },
     {"apiGroups": ["apps"], "resources": ["daemonsets"], "verbs": list(_READ)},
     {"apiGroups": ["karpenter.sh"], "resources": ["nodeoverlays"], "verbs": list(_READ)},
+    {"apiGroups": ["autoscaling.x-k8s.io"], "resources": ["capacitybuffers"], "verbs": list(_READ)},
+    # What those refer to.
+    {"apiGroups": [""], "resources": ["podtemplates"], "verbs": ["get"]},
+    {"apiGroups": ["apps"], "resources": ["deployments", "replicasets", "statefulsets"], "verbs": ["get"]},
     *_CONFIGURATION,
+)
+#: Controllers of pods that wait, looked up one by one to see how many more are to come.
+_OWNERS: Final[tuple[Manifest, ...]] = (
+    {"apiGroups": ["apps"], "resources": ["replicasets", "statefulsets"], "verbs": ["get"]},
+    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get"]},
 )
 _EVENTS: Final[Manifest] = {
     "apiGroups": ["events.k8s.io"],
@@ -49,7 +62,7 @@ _RETIRE: Final[tuple[Manifest, ...]] = (
 def rbac() -> tuple[Manifest, ...]:
     """A ClusterRole and its binding per group."""
     return (
-        *_granted(PROVISION_GROUP, (*_SNAPSHOT, _EVENTS)),
+        *_granted(PROVISION_GROUP, (*_SNAPSHOT, *_OWNERS, _EVENTS)),
         *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES, _NOMINATIONS)),
         *_granted(DISRUPT_GROUP, (*_SNAPSHOT, _NODES, _BUDGETS, _EVENTS)),
         *_granted(RETIRE_GROUP, (*_RETIRE, _EVENTS)),

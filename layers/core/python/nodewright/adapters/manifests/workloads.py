@@ -57,8 +57,11 @@ class LivePods:
         return cls(names, owned)
 
 
-def grow(workload: Object, live: LivePods) -> Grown:
-    """The pods it still wants. WorkloadError names the field that can't be understood."""
+def grow(workload: Object, live: LivePods, *, expected: bool = False) -> Grown:
+    """The pods it still wants, `NAME-expected-0` … where they are foreseen rather than given.
+
+    WorkloadError names the field that can't be understood.
+    """
     kind = str(workload.get("kind"))
     namespace, name = _key(workload)
     there = live.owned.get((kind, namespace, name), ())
@@ -68,7 +71,8 @@ def grow(workload: Object, live: LivePods) -> Grown:
         raise WorkloadError("spec.template", "it is missing, so nothing is known of its pods; add it")
     if kind == "StatefulSet":
         return _stateful(workload, template, wanted, there)
-    names = _free_names(name, namespace, wanted - len(there), live.names)
+    prefix = f"{name}-expected" if expected else name
+    names = _free_names(prefix, namespace, wanted - len(there), live.names)
     return Grown(tuple(_pod(workload, template, each, {}) for each in names))
 
 

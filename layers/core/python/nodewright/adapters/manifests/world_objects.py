@@ -20,6 +20,7 @@ _GROUPS: Final = {
     "EC2NodeClass": "karpenter.k8s.aws",
     "AWSNodeTemplate": "karpenter.k8s.aws",
     "Job": "batch",
+    "CapacityBuffer": "autoscaling.x-k8s.io",
 }
 _OF_THE_CLUSTER: Final = frozenset(
     {
@@ -33,7 +34,9 @@ _OF_THE_CLUSTER: Final = frozenset(
         "VolumeAttachment",
     }
 )
-_OF_A_NAMESPACE: Final = frozenset({"Pod", "DaemonSet", "LimitRange", "PersistentVolumeClaim", *WORKLOADS})
+_OF_A_NAMESPACE: Final = frozenset(
+    {"Pod", "DaemonSet", "LimitRange", "PersistentVolumeClaim", "PodTemplate", "CapacityBuffer", *WORKLOADS}
+)
 _KNOWN: Final = _OF_THE_CLUSTER | _OF_A_NAMESPACE | _GROUPS.keys()
 
 
@@ -70,6 +73,10 @@ class WorldObjects:
     def has(self, kind: str, raw: Object) -> bool:
         """Whether there is one of this kind with the object's name."""
         return key_of(raw) in self._by_kind.get(kind, {})
+
+    def find(self, kind: str, namespace: str, name: str) -> Object | None:
+        """The one of this kind and name."""
+        return self._by_kind.get(kind, {}).get((namespace, name))
 
     def _keep(self, raw: Object, kind: str) -> None:
         key = key_of(raw)

@@ -10,15 +10,17 @@ from nodewright.application.errors import ConflictError, NotFoundError, Unreacha
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.retirement_ports import Eviction
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.headroom import CapacityBuffer
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import Node
 from nodewright.domain.overlays import NodeOverlay
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget, blocking
-from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.pods import DaemonSet, Owner, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
 from nodewright.domain.topology import Namespaces
 from nodewright.domain.volumes import NO_STORAGE, Storage
+from nodewright.domain.workloads import Workload
 
 #: The moment at which a world without a clock stands.
 _STILL = datetime(1970, 1, 1, tzinfo=UTC)
@@ -53,6 +55,9 @@ class InMemoryCluster:
     overlays: tuple[NodeOverlay, ...] = ()
     storage: Storage = NO_STORAGE
     namespaces: Namespaces | None = field(default_factory=dict)
+    buffers: tuple[CapacityBuffer, ...] = ()
+    workloads: dict[tuple[str, str, str], Workload] = field(default_factory=dict)
+    """By namespace, kind and name."""
     events: list[RecordedEvent] = field(default_factory=list)
     budgets: dict[str, Budget] = field(default_factory=dict)
     volumes: dict[PodKey, tuple[str, ...]] = field(default_factory=dict)
@@ -102,6 +107,7 @@ class InMemoryCluster:
             overlays=self.overlays,
             storage=self.storage,
             namespaces=self.namespaces,
+            buffers=self.buffers,
         )
 
     def node_pools(self) -> tuple[NodePool, ...]:
@@ -111,6 +117,14 @@ class InMemoryCluster:
     def pending_pods(self) -> tuple[Pod, ...]:
         """Those without a node."""
         return tuple(pod for pod in self.read().pods if not pod.node_name)
+
+    def workload(self, namespace: str, owner: Owner) -> Workload | None:
+        """NotFoundError when it went away."""
+        self._answer()
+        found = self.workloads.get((namespace, owner.kind, owner.name))
+        if found is None:
+            raise NotFoundError(f"{owner.kind} {namespace}/{owner.name} is not there")
+        return found
 
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
         """Labels and finalizer on, taints off. NotFoundError when the node went away."""

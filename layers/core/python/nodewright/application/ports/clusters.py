@@ -6,14 +6,16 @@ from datetime import datetime
 from typing import Protocol
 
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.headroom import CapacityBuffer
 from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import Node
 from nodewright.domain.overlays import NodeOverlay
-from nodewright.domain.pods import DaemonSet, Pod, PodKey
+from nodewright.domain.pods import DaemonSet, Owner, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.taints import Taint
 from nodewright.domain.topology import Namespaces
 from nodewright.domain.volumes import NO_STORAGE, Storage
+from nodewright.domain.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,14 @@ class ClusterState:
     storage: Storage = NO_STORAGE
     namespaces: Namespaces | None = field(default_factory=dict)
     """None where they may not be listed."""
+    buffers: tuple[CapacityBuffer, ...] = ()
 
 
 class Cluster(Protocol):
     """One Kubernetes cluster."""
 
     def read(self) -> ClusterState:
-        """Nodes, pods, pools, classes, DaemonSets, volumes and namespaces."""
+        """Nodes, pods, pools, classes, DaemonSets, volumes, namespaces and capacity buffers."""
         ...
 
     def node_pools(self) -> tuple[NodePool, ...]:
@@ -55,6 +58,10 @@ class Cluster(Protocol):
 
     def pending_pods(self) -> tuple[Pod, ...]:
         """Unbound pods only (field selector spec.nodeName=): cheap enough to ask twice in a second."""
+        ...
+
+    def workload(self, namespace: str, owner: Owner) -> Workload | None:
+        """The controller of pods, one GET; None for a kind that can't be asked. NotFoundError where it is no more."""
         ...
 
     def register_node(self, name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from nodewright.domain.claims import NodeClaim, is_leaving
+from nodewright.domain.expected_pods import awaited
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
@@ -26,6 +27,7 @@ def expectations(
     known = tuple(claims)
     return {
         **_planned(snapshot, {pod.key for pod in displaced}, solve),
+        **dict(_foreseen(known, snapshot.now)),
         **dict(_replacing(known, snapshot.now)),
         **dict(_nominated(known, snapshot, {pool.name: pool for pool in pools})),
     }
@@ -48,6 +50,13 @@ def _is_over(claim: NodeClaim, pool: NodePool | None, now: datetime) -> bool:
     return claim.last_pod_event is not None and now >= claim.last_pod_event + patience
 
 
+def _foreseen(claims: Iterable[NodeClaim], now: datetime) -> Iterator[tuple[str, str]]:
+    """A node waits for pods that their controller had yet to make when it was bought, though not for long."""
+    for claim in claims:
+        if awaited(claim, now):
+            yield claim.node_name, f"pods like {claim.expected_pods[0]}, for which it was bought, are expected"
+
+
 def _replacing(claims: Iterable[NodeClaim], now: datetime) -> Iterator[tuple[str, str]]:
     """A replacement waits until the node it stands for is gone, whatever its pods are then called."""
     known = tuple(claims)
@@ -64,9 +73,15 @@ def _replacing(claims: Iterable[NodeClaim], now: datetime) -> Iterator[tuple[str
 
 
 def _planned(snapshot: Snapshot, displaced: set[PodKey], solve: Callable[[Snapshot], Plan]) -> Mapping[str, str]:
-    """Where kube-scheduler would put whoever has to find a place now; it may choose another, so that is no promise."""
+    """Where kube-scheduler would put whoever has to find a place now; it may choose another, so that is no promise.
+
+    Headroom takes what they leave: the same nodes as in provision's plan, which would buy them again.
+    """
     young = tuple(p for p in snapshot.pods if p.key in displaced or snapshot.now - p.created < PATIENCE)
-    if not young:
+    if not (young or snapshot.headroom):
         return {}
     plan = solve(replace(snapshot, pods=young, pools=()))
-    return {each.node: f"{each.pods[0]} waits and fits there" for each in plan.nominations}
+    return {
+        **{each.node: f"room for {each.pods[0]} is kept there" for each in plan.headroom.nominations},
+        **{each.node: f"{each.pods[0]} waits and fits there" for each in plan.nominations},
+    }

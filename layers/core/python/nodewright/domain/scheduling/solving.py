@@ -9,6 +9,7 @@ from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
+from nodewright.domain.scheduling.foresight import foreseeing
 from nodewright.domain.scheduling.joint import Joint, JointPlan
 from nodewright.domain.scheduling.preferring import preferring
 from nodewright.domain.scheduling.priorities import higher_first
@@ -23,6 +24,8 @@ from nodewright.domain.snapshot import Room, Snapshot
 def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], bool] = never) -> Plan:  # noqa: B008
     """Where every pod of the snapshot goes: rooms that are there first, then new nodes by pool weight.
 
+    Pods that aren't there, if any, come after all that are.
+
     Pure: a function of snapshot and budget, byte for byte, in whatever order the snapshot lists things.
     `expired` is the outer guard; a plan it cuts says `truncated`, and what is in it may be launched.
     """
@@ -31,7 +34,7 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
         plan = higher_first(asked, proposed(asked, within, expired), lambda part: proposed(part, within, expired))
         return kept(asked, plan)
 
-    return preferring(snapshot, budget, required)
+    return foreseeing(snapshot, lambda part: preferring(part, budget, required))
 
 
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:

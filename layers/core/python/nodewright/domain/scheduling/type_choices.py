@@ -3,7 +3,7 @@
 Looked at afterwards: the shelf of the launch's pool, less what its pods can't use, with the load of one node.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -66,8 +66,9 @@ class TypeChoices:
 
     def __init__(self, snapshot: Snapshot, plan: Plan) -> None:
         self._snapshot = snapshot
-        placed = {pod for launch in plan.launches for node in launch.nodes for pod in node}
-        self._shapes = group(pod for pod in snapshot.pods if pod.key in placed)
+        placed = {pod for launch in plan.launches for pod in _pods(launch)}
+        everybody = (*snapshot.pods, *snapshot.expected, *snapshot.headroom)
+        self._shapes = group(pod for pod in everybody if pod.key in placed)
         self._shape_of: Final[Mapping[PodKey, int]] = {
             pod: number for number, shape in enumerate(self._shapes) for pod in shape.pods
         }
@@ -76,8 +77,7 @@ class TypeChoices:
 
     def of(self, launch: Launch) -> TypeChoice | None:
         """Of one of the plan's launches; None where the snapshot doesn't know what it is about."""
-        pods = [pod for node in launch.nodes for pod in node]
-        numbers = {self._shape_of[pod] for pod in pods if pod in self._shape_of}
+        numbers = {self._shape_of[pod] for pod in _pods(launch) if pod in self._shape_of}
         return self._stalls[launch.pool].choice(launch, sorted(numbers)) if numbers else None
 
     def _tier(self, name: str, plan: Plan) -> Tier:
@@ -86,6 +86,11 @@ class TypeChoices:
         choices = [Wish((Requirements.from_labels(launch.labels),), ()) for launch in mine if launch.labels]
         options = [each for each in self._snapshot.pools if each.pool.name == name]
         return tier(options, self._shapes, self._snapshot.daemon_sets, choices)
+
+
+def _pods(launch: Launch) -> Iterator[PodKey]:
+    """Those that aren't there among them: they were bought for, too."""
+    return (pod for content in launch.contents for part in content for pod in part)
 
 
 class _Stall:

@@ -1,0 +1,81 @@
+"""Objects that are looked up one by one: controllers of pods that wait, and what capacity buffers refer to.
+
+They are never listed: a cluster has many, and few of them matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from nodewright.adapters.kubernetes_api import ForbiddenError, KubernetesApi
+from nodewright.adapters.kubernetes_lists import CustomResources
+from nodewright.adapters.manifests.admission import Admission
+from nodewright.adapters.manifests.capacity_buffers import BufferReader, Object, Reference
+from nodewright.adapters.manifests.container_defaults import ContainerDefaults
+from nodewright.adapters.manifests.controllers import read_controller
+from nodewright.application.errors import OutsideError
+from nodewright.application.ports import ManifestWarning
+from nodewright.domain.headroom import CapacityBuffer
+from nodewright.domain.pods import Owner
+from nodewright.domain.workloads import Workload
+
+#: Kind → where its API has it.
+_PATHS: Final = {
+    "Deployment": ("/apis/apps/v1", "deployments"),
+    "ReplicaSet": ("/apis/apps/v1", "replicasets"),
+    "StatefulSet": ("/apis/apps/v1", "statefulsets"),
+    "Job": ("/apis/batch/v1", "jobs"),
+    "PodTemplate": ("/api/v1", "podtemplates"),
+}
+#: Of which it can be told how many pods are to come.
+_CONTROLLERS: Final = frozenset({"ReplicaSet", "StatefulSet", "Job"})
+
+
+def find_workload(api: KubernetesApi, namespace: str, owner: Owner) -> Workload | None:
+    """The controller of that name, which may be another by now; None for a kind that can't be asked."""
+    if owner.kind not in _CONTROLLERS:
+        return None
+    path = _path(Reference(owner.kind, namespace, owner.name))
+    return api.decoded(path, api.get(path), lambda body: read_controller(body, owner.kind))
+
+
+@dataclass(slots=True)
+class Buffers:
+    """Capacity buffers of one cluster, where it has such a kind."""
+
+    api: KubernetesApi
+    resources: CustomResources
+    _found: dict[Reference, Object | OutsideError] = field(default_factory=dict)
+
+    def read(self, defaults: ContainerDefaults) -> tuple[Sequence[CapacityBuffer], Sequence[ManifestWarning]]:
+        """With what they refer to, each object once. Whoever may not list them is warned, and has none."""
+        self._found.clear()
+        try:
+            raws = self.resources.read()
+        except ForbiddenError as error:
+            fix = f"run `nodewright connect {self.api.cluster}` again to grant it"
+            return (), (ManifestWarning("CapacityBuffer", "", f"it may not be listed; {fix} ({error})"),)
+        return BufferReader(self._find, Admission(defaults=defaults)).read(raws) if raws else ((), ())
+
+    def _find(self, reference: Reference) -> Object:
+        if reference not in self._found:
+            self._found[reference] = self._get(reference)
+        found = self._found[reference]
+        if isinstance(found, OutsideError):
+            raise found
+        return found
+
+    def _get(self, reference: Reference) -> Object | OutsideError:
+        path = _path(reference)
+        try:
+            return self.api.decoded(path, self.api.get(path), msgspec.json.Decoder(dict[str, object]).decode)
+        except OutsideError as error:
+            return error
+
+
+def _path(reference: Reference) -> str:
+    prefix, plural = _PATHS[reference.kind]
+    return f"{prefix}/namespaces/{quote(reference.namespace, safe='')}/{plural}/{quote(reference.name, safe='')}"

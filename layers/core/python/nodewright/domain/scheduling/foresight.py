@@ -1,0 +1,109 @@
+"""Pods that aren't there come last: expected ones with what real ones leave, headroom with what those leave.
+
+So they never take room, a node or a limit that a pod of higher rank needs, and what they add is known apart.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from nodewright.domain.limits import NODES, Limits
+from nodewright.domain.plans import Foresight, Launch, Nomination, Plan
+from nodewright.domain.pods import Pod, PodKey, StandsFor
+from nodewright.domain.scheduling.succession import Succession
+from nodewright.domain.snapshot import PoolOptions, Snapshot
+
+Planner = Callable[[Snapshot], Plan]
+Kinds = Mapping[PodKey, StandsFor]
+
+_LIMITED: Final = frozenset({"LimitReached", "MinValuesNotMet"})
+"""Why nothing is bought for a pod that might be if more of a limit were left."""
+
+
+def foreseeing(snapshot: Snapshot, planner: Planner) -> Plan:
+    """A plan for the pods of a snapshot, with room for those that aren't there. One that was cut has none for them."""
+    expected, headroom = snapshot.expected, snapshot.headroom
+    if not (expected or headroom):
+        return planner(snapshot)
+    everybody = replace(snapshot, pods=(*snapshot.pods, *expected, *headroom), expected=(), headroom=())
+    succession = Succession(everybody)
+    real = planner(succession.left(snapshot.pods))
+    if real.truncated:
+        return real
+    succession.add(real)
+    plans: dict[StandsFor, Plan] = {"itself": real}
+    kinds: tuple[tuple[StandsFor, tuple[Pod, ...]], ...] = (("expected", expected), ("headroom", headroom))
+    for kind, pods in kinds:
+        plans[kind] = planner(_kept_for(plans.values(), succession.left(pods))) if pods else Plan()
+        succession.add(plans[kind])
+    return _together(succession, plans, {pod.key: pod.stands_for for pod in everybody.pods})
+
+
+def _kept_for(others: Iterable[Plan], snapshot: Snapshot) -> Snapshot:
+    """Where a limit kept a pod of higher rank out, what is left of the limit waits for it."""
+    if not any(each.reason in _LIMITED for plan in others for each in plan.unschedulable):
+        return snapshot
+    return replace(snapshot, pools=tuple(map(_sold_out, snapshot.pools)))
+
+
+def _sold_out(options: PoolOptions) -> PoolOptions:
+    if options.remaining is None:
+        return options
+    return replace(options, remaining=Limits({**options.remaining, NODES: 0}))
+
+
+def _together(succession: Succession, plans: Mapping[StandsFor, Plan], kinds: Kinds) -> Plan:
+    real = plans["itself"]
+    launches = tuple(_sorted_out(each, kinds) for each in succession.launches())
+    if not any(each.expected or each.headroom for each in launches):
+        launches = real.launches
+    sent = succession.nominations()
+    return replace(
+        real,
+        launches=launches,
+        cost=sum(plan.cost for plan in plans.values()),
+        bound=_sum(plan.bound for plan in plans.values() if plan is real or plan.launches),
+        truncated=any(plan.truncated for plan in plans.values()),
+        expected=_foresight("expected", plans["expected"], launches, sent, kinds),
+        headroom=_foresight("headroom", plans["headroom"], launches, sent, kinds),
+    )
+
+
+def _sum(bounds: Iterable[int | None]) -> int | None:
+    """None where one isn't known."""
+    total = 0
+    for bound in bounds:
+        if bound is None:
+            return None
+        total += bound
+    return total
+
+
+def _foresight(
+    kind: StandsFor, plan: Plan, launches: tuple[Launch, ...], sent: tuple[Nomination, ...], kinds: Kinds
+) -> Foresight:
+    """Nominations of one kind to rooms that are there; what went to new nodes is in the launches."""
+    of_kind = ((each.node, _of(kind, each.pods, kinds)) for each in sent)
+    bought = (node for launch in launches for node in (launch.expected if kind == "expected" else launch.headroom))
+    return Foresight(
+        nominations=tuple(Nomination(node, pods) for node, pods in of_kind if pods),
+        bought=sum(map(len, bought)),
+        cost=plan.cost,
+        left=plan.unschedulable,
+    )
+
+
+def _sorted_out(launch: Launch, kinds: Kinds) -> Launch:
+    """Its pods by what they stand for."""
+    expected = tuple(_of("expected", node, kinds) for node in launch.nodes)
+    headroom = tuple(_of("headroom", node, kinds) for node in launch.nodes)
+    return replace(
+        launch,
+        nodes=tuple(_of("itself", node, kinds) for node in launch.nodes),
+        expected=expected if any(expected) else (),
+        headroom=headroom if any(headroom) else (),
+    )
+
+
+def _of(kind: StandsFor, pods: tuple[PodKey, ...], kinds: Kinds) -> tuple[PodKey, ...]:
+    return tuple(pod for pod in pods if kinds[pod] == kind)

@@ -1,0 +1,126 @@
+"""Pods that aren't there: after all that are, on what those leave."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from nodewright.domain.pods import Pod, StandsFor
+from nodewright.domain.scheduling import solve
+from nodewright.domain.snapshot import Snapshot
+from tests.builders import options, pod, pods, resources, room, snapshot, spread
+from tests.domain.scheduling.checker import faults
+from tests.oracle import check
+
+
+def standing(kind: StandsFor, of: Iterable[Pod]) -> tuple[Pod, ...]:
+    return tuple(replace(each, stands_for=kind) for each in of)
+
+
+def world(*real: Pod, expected: Iterable[Pod] = (), headroom: Iterable[Pod] = (), **more: object) -> Snapshot:
+    made = snapshot(real, **more)  # type: ignore[arg-type]
+    return replace(made, expected=standing("expected", expected), headroom=standing("headroom", headroom))
+
+
+def test_expected_pods_are_bought_for_with_the_real_ones() -> None:
+    here = world(*pods(1, "web", cpu="900m"), expected=pods(3, "web-expected", cpu="900m"))
+    plan = solve(here)
+    assert [key.name for launch in plan.launches for node in launch.nodes for key in node] == ["web-0"]
+    assert sum(map(len, (node for launch in plan.launches for node in launch.expected))) == 3
+    assert (plan.expected.bought, plan.expected.placed, plan.expected.left) == (3, 0, ())
+    assert plan.cost == sum(launch.price * len(launch.nodes) for launch in plan.launches)
+    assert plan.expected.cost == plan.cost - solve(replace(here, expected=())).cost
+    assert check(here, plan) == []
+
+
+def test_they_fill_the_nodes_of_real_ones_first() -> None:
+    plan = solve(world(pod("web-0", cpu="900m"), expected=[pod("web-expected-0", cpu="900m")]))
+    (launch,) = plan.launches
+    assert [tuple(key.name for key in part) for part in launch.contents[0]] == [("web-0",), ("web-expected-0",), ()]
+    assert launch.requests == resources(cpu="1800m", memory="512Mi", pods=2)
+    assert plan.expected.cost == 0
+
+
+def test_they_are_never_nominated_nor_among_those_that_wait() -> None:
+    plan = solve(world(expected=[pod("e"), pod("giant", cpu="500")], rooms=[room("n")]))
+    assert (plan.nominations, plan.unschedulable, plan.launches) == ((), (), ())
+    assert [(each.node, each.pods[0].name) for each in plan.expected.nominations] == [("n", "e")]
+    assert [(each.pod.name, each.reason) for each in plan.expected.left] == [("giant", "NoInstanceType")]
+
+
+def test_real_pods_have_the_room_that_is_there() -> None:
+    here = world(pod("real", cpu="1500m"), expected=[pod("e", cpu="1500m")], rooms=[room("n", cpu=2)])
+    plan = solve(here)
+    assert [(each.node, each.pods[0].name) for each in plan.nominations] == [("n", "real")]
+    assert plan.expected.bought == 1
+
+
+def test_real_pods_have_the_limit() -> None:
+    here = world(
+        pod("real", cpu="1800m"), expected=pods(3, "e", cpu="900m"), pools=[options(remaining=resources(cpu=2))]
+    )
+    plan = solve(here)
+    assert [key.name for launch in plan.launches for node in launch.nodes for key in node] == ["real"]
+    assert [each.reason for each in plan.expected.left] == ["LimitReached"] * 3
+    assert check(here, plan) == []
+
+
+def test_what_is_left_of_a_limit_waits_for_the_real_pod_that_it_is_too_little_for() -> None:
+    limited = [options(remaining=resources(cpu=2))]
+    here = world(pod("real", cpu="3"), expected=[pod("e", cpu="500m")], headroom=[pod("h", cpu="500m")], pools=limited)
+    plan = solve(here)
+    assert [each.reason for each in plan.unschedulable] == ["LimitReached"]
+    assert plan.launches == ()
+    assert [each.reason for each in (*plan.expected.left, *plan.headroom.left)] == ["LimitReached"] * 2
+
+
+def test_a_pool_without_limits_still_sells_to_them() -> None:
+    here = world(pod("real", cpu="500"), expected=[pod("e", cpu="500m")])
+    assert solve(here).expected.bought == 1
+
+
+def test_headroom_comes_after_the_expected() -> None:
+    limited = [options(remaining=resources(cpu=2))]
+    here = world(expected=[pod("e", cpu="1800m")], headroom=[pod("h", cpu="1800m")], pools=limited)
+    plan = solve(here)
+    assert (plan.expected.bought, plan.headroom.bought, len(plan.headroom.left)) == (1, 0, 1)
+
+
+def test_headroom_is_bought_only_where_there_is_no_room() -> None:
+    here = world(pod("real", cpu="500m"), headroom=pods(2, "h", cpu="500m"))
+    plan = solve(here)
+    (launch,) = plan.launches
+    assert (len(launch.nodes), launch.headroom[0] != (), plan.headroom.cost) == (1, True, 0)
+    again = solve(world(headroom=pods(2, "h", cpu="500m"), rooms=[room("n")]))
+    assert (again.launches, again.headroom.placed) == ((), 2)
+
+
+def test_nodes_bought_for_headroom_alone_have_no_pods() -> None:
+    plan = solve(world(headroom=pods(2, "h", cpu="1500m")))
+    assert [node for launch in plan.launches for node in launch.nodes] == [(), ()]
+    assert plan.headroom.cost == plan.cost > 0
+
+
+def test_rules_between_pods_hold_for_those_to_come() -> None:
+    labels = {"app": "w"}
+    rules = (spread(labels=labels),)
+    real = pods(2, "web", labels=labels, spreads=rules, cpu="1500m")
+    here = world(*real, expected=pods(4, "web-expected", labels=labels, spreads=rules, cpu="1500m"))
+    plan = solve(here)
+    zones: dict[str, int] = {}
+    for launch in plan.launches:
+        (zone,) = launch.zones
+        zones[zone] = zones.get(zone, 0) + sum(len(each.pods + each.expected) for each in launch.contents)
+    assert sorted(zones.values()) == [2, 2, 2]
+    assert check(here, plan) == []
+
+
+def test_a_plan_that_was_cut_has_no_room_for_them() -> None:
+    here = world(*pods(3), expected=pods(3, "e"))
+    plan = solve(here, expired=lambda: True)
+    assert plan.truncated
+    assert len(plan.expected) == 0
+
+
+def test_without_them_nothing_is_different() -> None:
+    waiting = pods(5)
+    assert solve(world(*waiting)) == solve(snapshot(waiting))
+    assert faults(snapshot(waiting), solve(world(*waiting))) == []
