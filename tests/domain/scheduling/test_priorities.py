@@ -3,7 +3,7 @@
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import solve
 from tests import builders
-from tests.builders import pod, pods, room, snapshot
+from tests.builders import pod, pods, room, snapshot, term
 from tests.domain.scheduling.checker import faults
 
 
@@ -53,3 +53,16 @@ def test_a_pod_that_nothing_could_help_pushes_nobody_out() -> None:
     plan = solve(snapshot((giant, *pods(2)), pools=[builders.options(remaining=builders.resources(cpu=2))]))
 
     assert [each.pod for each in plan.unschedulable] == [PodKey("default", "giant")]
+
+
+def test_one_that_seeks_a_pod_of_lower_priority_comes_after_it() -> None:
+    web = pod("web", cpu="100m", priority=100, affinity=(term(labels={"app": "db"}),))
+    vip = pod("vip", cpu="1", priority=100)
+    db = pod("db", cpu="100m", labels={"app": "db"})
+    large = pod("batch", cpu="1800m")
+    world = snapshot((web, vip, db, large), pools=[builders.options(remaining=builders.resources(cpu=2))])
+
+    plan = solve(world)
+
+    assert {each.pod for each in plan.unschedulable} == {large.key}
+    assert faults(world, plan) == []

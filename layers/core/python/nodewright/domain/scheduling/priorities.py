@@ -3,11 +3,11 @@
 Where all find a place, or all have one priority, nothing of this costs anything.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from nodewright.domain.plans import Plan
-from nodewright.domain.pods import Pod
+from nodewright.domain.plans import Plan, Unschedulable
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling.succession import Succession
 from nodewright.domain.snapshot import Room, Snapshot
 from nodewright.domain.taints import untolerated
@@ -15,11 +15,14 @@ from nodewright.domain.taints import untolerated
 Planner = Callable[[Snapshot], Plan]
 
 
-def higher_first(snapshot: Snapshot, plan: Plan, planner: Planner) -> Plan:
-    """The plan, or one in which pods that stayed out come before those of lower priority that came in."""
+def higher_first(snapshot: Snapshot, plan: Plan, planner: Planner, keeping: Callable[[Plan], Plan]) -> Plan:
+    """The plan, or one in which pods that stayed out come before those of lower priority that came in.
+
+    `keeping` takes out of that who may not come to their nodes, as it was done in the plan.
+    """
     if plan.truncated or not _outranked(snapshot, plan):
         return plan
-    again = _class_by_class(snapshot, planner)
+    again = keeping(_class_by_class(snapshot, planner))
     return min(plan, again, key=lambda each: _left_out(snapshot, each))
 
 
@@ -56,16 +59,32 @@ def _left_out(snapshot: Snapshot, plan: Plan) -> tuple[int, ...]:
 
 
 def _class_by_class(snapshot: Snapshot, planner: Planner) -> Plan:
+    """Twice: what waits for pods of lower rank finds them there then."""
     succession = Succession(snapshot)
-    plans: list[Plan] = []
-    for priority in sorted({pod.priority for pod in snapshot.pods}, reverse=True):
-        plans.append(planner(succession.left([pod for pod in snapshot.pods if pod.priority == priority])))
-        succession.add(plans[-1])
+    left: dict[PodKey, Unschedulable] = {}
+    truncated = False
+    classes = sorted({pod.priority for pod in snapshot.pods}, reverse=True)
+    for turn, priority in [*((0, each) for each in classes), *((1, each) for each in classes[:-1])]:
+        some = [pod for pod in snapshot.pods if pod.priority == priority and (not turn or _waits(pod, left))]
+        if some:
+            plan = planner(succession.left(some))
+            succession.add(plan)
+            for pod in some:
+                left.pop(pod.key, None)
+            left |= {each.pod: each for each in plan.unschedulable}
+            truncated |= plan.truncated
     launches = succession.launches()
     return Plan(
         launches=launches,
         nominations=succession.nominations(),
-        unschedulable=tuple(sorted((u for plan in plans for u in plan.unschedulable), key=lambda each: each.pod)),
+        unschedulable=tuple(sorted(left.values(), key=lambda each: each.pod)),
         cost=sum(launch.price * len(launch.nodes) for launch in launches),
-        truncated=any(plan.truncated for plan in plans),
+        truncated=truncated,
     )
+
+
+def _waits(pod: Pod, left: Mapping[PodKey, Unschedulable]) -> bool:
+    """Whether others than were there may help it."""
+    if pod.key not in left or left[pod.key].reason in _NEVER_PLANNED | _PERMANENT:
+        return False
+    return bool(pod.affinity) or any(spread.hard for spread in pod.spreads)

@@ -31,8 +31,8 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     """
 
     def required(asked: Snapshot, within: Budget) -> Plan:
-        plan = higher_first(asked, proposed(asked, within, expired), lambda part: proposed(part, within, expired))
-        return kept(asked, plan)
+        plan = kept(asked, proposed(asked, within, expired))
+        return higher_first(asked, plan, lambda part: proposed(part, within, expired), lambda each: kept(asked, each))
 
     return foreseeing(snapshot, lambda part: preferring(part, budget, required))
 
