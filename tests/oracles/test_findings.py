@@ -24,7 +24,7 @@ from tests.builders import (
     snapshot,
     taint,
 )
-from tests.oracle import check, placeable
+from tests.oracle import check, crowded, placeable
 from tests.oracles.plans import HOST, ZONE, node, spread, term
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
@@ -230,6 +230,18 @@ WORLDS: dict[str, Snapshot] = {
         ),
         bystanders=(node("n", "a", pod("web-on-n", labels=LABELS, anti_affinity=(term(),))),),
     ),
+    "a node for others is in the zone that the last of a spread lacks, or could be": snapshot(
+        [
+            *pods(3, "web", cpu="1", labels=LABELS, spreads=(spread(), replace(spread(CAPACITY_TYPE), selector=DB))),
+            pod("db", cpu="100m", labels={"app": "db"}),
+        ],
+        pools=[
+            options(
+                types=[SMALL[0], instance_type("x.m", cpu="3920m", memory="7Gi", on_demand=2.0, spot=0.6)],
+                remaining=Limits({"cpu": 8_000}),
+            )
+        ],
+    ),
 }
 
 
@@ -238,6 +250,7 @@ def test_it_is_planned_right_now(world: Snapshot) -> None:
     plan = solve(world)
     assert check(world, plan) == []
     assert placeable(world, plan) == []
+    assert crowded(world, plan) == []
 
 
 def test_a_node_moves_for_one_pod_and_so_for_another() -> None:

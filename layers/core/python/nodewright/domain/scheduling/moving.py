@@ -23,10 +23,10 @@ class Freedom:
     def __init__(self, tangle: Tangle, localities: Localities) -> None:
         self._tangle = tangle
         self._localities = localities
-        self._columns: dict[int, frozenset[int]] = {}
         self._seen_by: dict[int, set[int]] = {}
         """Opened site → rules that see what is there."""
         self._unheld = {index for index, rule in enumerate(tangle.rules) if isinstance(rule, AffinityRule)}
+        self._same_to: dict[tuple[int, int], Bools] = {}
         self._alike: dict[tuple[int, frozenset[int]], Bools] = {}
         self._home = np.zeros(16, dtype=np.int64)
         self._places = np.zeros((16, len(localities)), dtype=np.bool_)
@@ -61,18 +61,24 @@ class Freedom:
         return found
 
     def _judge(self, site: int) -> None:
-        told = frozenset(column for rule in self._seen_by[site] - self._unheld for column in self._looked_at(rule))
-        key = (int(self._home[site]), told)
-        if key not in self._alike:
-            self._alike[key] = self._localities.alike(key[0], sorted(told))
-        self._places[site] = self._alike[key]
+        rules = frozenset(self._seen_by[site] - self._unheld)
+        home = int(self._home[site])
+        if (home, rules) not in self._alike:
+            masks = [self._same(home, rule) for rule in rules]
+            self._alike[home, rules] = np.logical_and.reduce([np.ones(len(self._localities), np.bool_), *masks])
+        self._places[site] = self._alike[home, rules]
 
-    def _looked_at(self, number: int) -> frozenset[int]:
-        """What of a locality a rule looks at."""
-        if number not in self._columns:
+    def _same(self, home: int, number: int) -> Bools:
+        """Localities that are the same to a rule."""
+        if (home, number) not in self._same_to:
             rule = self._tangle.rules[number]
-            filters = [rule.nodes] if isinstance(rule, SpreadRule) and not is_host(rule.key) else []
-            keys = {*topology_keys(rule), *(rule.keys if isinstance(rule, SpreadRule) else ())}
-            columns = self._localities.columns({key for key in keys if not is_host(key)}, filters)
-            self._columns[number] = frozenset(columns)
-        return self._columns[number]
+            spread = rule if isinstance(rule, SpreadRule) else None
+            keys = {key for key in topology_keys(rule) if not is_host(key)}
+            filters = [spread.nodes] if spread and not is_host(spread.key) else []
+            same = self._localities.alike(home, self._localities.columns(keys, filters))
+            # Of its pods' other keys it only matters whether nodes have them.
+            for key in (spread.keys if spread else frozenset()) & set(self._localities.keys):
+                there = self._localities.codes(key) >= 0
+                same = same & (there == there[home])
+            self._same_to[home, number] = same
+        return self._same_to[home, number]

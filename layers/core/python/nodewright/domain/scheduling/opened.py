@@ -76,6 +76,7 @@ class Opened:
         self.remaining = place.remaining.copy()
         self.row = np.zeros(0, dtype=np.int64)
         self.load = np.zeros((0, self.room.shape[1]), dtype=np.int64)
+        self._spare = self.load.copy()
         self.combo = np.zeros(0, dtype=np.int64)
         self.site = np.zeros(0, dtype=np.int64)
 
@@ -96,14 +97,14 @@ class Opened:
         """A node that holds it as it is: the least crowded, then the one left with least."""
         if not len(self.row):
             return None
-        fits = self._may_join(need, sites) & every(self.room[self.row] >= self.load + need.wanted)
-        fits &= self._masks[need.mask][self.row]
-        if not fits.any():
-            return None
+        fits = self._may_join(need, sites) & self._masks[need.mask][self.row]
         found = np.flatnonzero(fits)
+        wanted = need.wanted if need.wanted.ndim == 1 else need.wanted[found]
+        found = found[every(self._spare[found] >= wanted)]
+        if not len(found):
+            return None
         crowds = need.crowds[self.locality[self.row[found]]]
-        spare = (self.room[self.row[found]] - self.load[found])[:, 0]
-        best = found[np.lexsort((found, spare, crowds))[0]]
+        best = found[np.lexsort((found, self._spare[found, 0], crowds))[0]]
         return Step(0, int(crowds.min()), int(self.row[best]), int(best))
 
     def grown(self, need: Need, sites: Bools, below: int) -> Step | None:
@@ -116,14 +117,23 @@ class Opened:
     def moved(self, need: Need, free: Bools, below: int) -> Step | None:
         """The same, of nodes that have to be in another locality for it; `free`: nodes × where each may be."""
         fine = free & (need.localities & need.opening)
-        market, own = self.place.market_of[self.row], self._cell_of[self.row]
-        several: list[tuple[Ints, int]] = []
-        for cell in np.flatnonzero(self._open_cells(need)).tolist():
-            first = self._cells[cell][0]
-            nodes = fine[:, self.locality[first]] & (market == self.place.market_of[first]) & (own != cell)
-            if nodes.any():
-                several.append((np.flatnonzero(nodes), cell))
-        return self._least(need, several, below)
+        open_cells = np.flatnonzero(self._open_cells(need)).tolist()
+        return self._least(need, ((self._movable(cell, fine), cell) for cell in open_cells), below)
+
+    def within_move(self, free: Bools) -> Bools:
+        """Offerings, elsewhere, that some node may become; `free`: nodes × where each may be."""
+        found = np.zeros(len(self.place.prices), dtype=np.bool_)
+        for cell, rows in enumerate(self._cells):
+            for node in self._movable(cell, free).tolist():
+                mine = self.remaining[self.place.purse_of[rows[0]]] + self.usage[self.row[node]]
+                found[rows] |= every(self.room[rows] >= self.load[node]) & every(self.usage[rows] <= mine)
+        return found
+
+    def _movable(self, cell: int, free: Bools) -> Ints:
+        """Nodes that may come to be in a cell where they aren't."""
+        first = self._cells[cell][0]
+        same_market = self.place.market_of[self.row] == self.place.market_of[first]
+        return np.flatnonzero(free[:, self.locality[first]] & same_market & (self._cell_of[self.row] != cell))
 
     def barred(self, need: Need) -> Bools:
         """Nodes that have no offering for it where they are, whatever their size."""
@@ -152,6 +162,7 @@ class Opened:
         if step.node is None:
             self.row = np.append(self.row, step.row)
             self.load = np.vstack([self.load, need.whole])
+            self._spare = np.vstack([self._spare, self.room[step.row] - need.whole])
             self.combo = np.append(self.combo, need.mask)
             self.site = np.append(self.site, site)
             self._pay(step.row, 1)
@@ -161,6 +172,7 @@ class Opened:
         self._pay(step.row, 1)
         self.row[node] = step.row
         self.load[node] += need.wanted if need.wanted.ndim == 1 else need.wanted[node]
+        self._spare[node] = self.room[step.row] - self.load[node]
         self.combo[node] = self._combine(int(self.combo[node]), need.mask)
         return int(self.site[node])
 
@@ -179,7 +191,7 @@ class Opened:
         """The least growth of some nodes within a cell each."""
         best: tuple[int, int, int, int] | None = None
         for nodes, cell in several:
-            found = self._growth(need, nodes, self._cells[cell])
+            found = self._growth(need, nodes, self._cells[cell]) if len(nodes) else None
             if found is not None and found[0] <= below and (best is None or found < best):
                 best = found
         return None if best is None else Step(best[0], best[1], best[3], best[2])

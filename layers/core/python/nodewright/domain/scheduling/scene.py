@@ -147,12 +147,12 @@ class Scene:
         return frozenset(names[domain] for domain in np.flatnonzero(repels).tolist())
 
     def look_round(self, *, reaching: bool = True) -> None:
-        """Find anew which domains each spread's pods can reach by buying, with what the limits leave."""
+        """Find anew which domains each spread's pods can reach by buying, with what the limits leave, or by moving."""
         buyable = np.zeros(len(self.localities), dtype=np.bool_)
         sold = [opened.affordable for opened in self.opened]
         for opened, mask in zip(self.opened, sold, strict=True):
             buyable[opened.locality[mask & opened.place.on_sale]] = True
-        reach = self._reaches(sold)
+        reach = self._reaches([mask | self._by_moving(tier) for tier, mask in enumerate(sold)])
         nowhere = np.zeros(len(self.localities), dtype=np.bool_)
         for rule, spread in self.tallies.spreads_by_rule.items():
             spread.reach(reach.get(rule, nowhere) if reaching else nowhere)
@@ -217,6 +217,13 @@ class Scene:
         """There is a new node."""
         self.tallies.there(locality)
         self.tallies.there_by_name(site, lambda rule: bool(self._counted(tier, rule.nodes)[locality]))
+
+    def _by_moving(self, tier: int) -> Bools:
+        """Offerings that an opened node may become elsewhere; without limits they are for sale anyway."""
+        opened = self.opened[tier]
+        if not opened.place.limited or self.tallies.is_wary:
+            return np.zeros(len(opened.place.prices), dtype=np.bool_)
+        return opened.within_move(self._freedom.of(opened.site))
 
     def _move(self, tier: int, site: int, before: int, row: int) -> None:
         """An opened node is planned as another offering, elsewhere: rules that nobody has who is placed count anew."""

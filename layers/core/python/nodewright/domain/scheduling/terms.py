@@ -27,9 +27,10 @@ class Ruling:
     def sites(self, count: int) -> Bools:
         """Of the nodes there are, those it leaves by name. Below 0 are nodes that no pod can go to."""
         mask = np.full(count, self.only is None)
-        if self.only is not None:
-            mask[[site for site in self.only if site >= 0]] = True
-        mask[[site for site in self.never if site >= 0]] = False
+        for sites, fine in ((self.only or (), True), (self.never, False)):
+            if sites:
+                numbers = np.fromiter(sites, np.int64, len(sites))
+                mask[numbers[numbers >= 0]] = fine
         return mask
 
 
@@ -40,12 +41,15 @@ class _Domains:
         self.host = is_host(key)
         self._codes = np.zeros(len(localities), dtype=np.int64) if self.host else localities.codes(key)
         self.by_domain = np.zeros(1 if self.host else max(1, len(localities.names(key))), dtype=np.int64)
-        self.by_site: defaultdict[int, int] = defaultdict(int)
+        self._by_site: defaultdict[int, int] = defaultdict(int)
+        self._present: set[int] = set()
+        """Sites that have some."""
 
     def add(self, locality: int, site: int, number: int) -> bool:
         """Whether it counts: a node without the label is in no domain."""
         if self.host:
-            self.by_site[site] += number
+            self._by_site[site] += number
+            (self._present.add if self._by_site[site] > 0 else self._present.discard)(site)
             return True
         domain = self._codes[locality]
         if domain >= 0:
@@ -83,7 +87,7 @@ class _Domains:
         return np.ones(len(self._codes), dtype=np.bool_)
 
     def _sites(self) -> frozenset[int]:
-        return frozenset(site for site, number in self.by_site.items() if number > 0)
+        return frozenset(self._present)
 
 
 class HostSpread:
@@ -99,6 +103,8 @@ class HostSpread:
         self._counts: defaultdict[int, int] = defaultdict(int)
         self._least: defaultdict[int, int] = defaultdict(int)
         self._owners: set[int] = set()
+        self._above: dict[int, set[int]] = {}
+        """Number → sites that count more."""
         self.growing = True
         """Whether nodes can still be had for its pods."""
         self._floor = 0
@@ -109,7 +115,10 @@ class HostSpread:
 
     def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:  # noqa: ARG002
         """One such pod more, or less."""
-        self._counts[site] += more * role.selected
+        if role.selected:
+            self._counts[site] += more
+            for number, sites in self._above.items():
+                (sites.add if self._counts[site] > number else sites.discard)(site)
         self._least[site] += more * (role.selected and role.counted_on)
         if role.owner:
             self._owners.add(site)
@@ -117,9 +126,7 @@ class HostSpread:
     def rulings(self, role: Role) -> Sequence[Ruling]:
         """Where one more such pod may go."""
         most = self.rule.max_skew - role.selected
-        floor = self._anywhere()
-        elsewhere = self._least_elsewhere() if not self.growing else {}
-        full = frozenset(site for site, number in self._counts.items() if number - elsewhere.get(site, floor) > most)
+        full = self._over(most + self._anywhere()) if self.growing else self._over_others(most)
         return (Ruling(self._everywhere, never=full if role.owner else full & self._owners, opens=most >= 0),)
 
     def bears(self, role: Role | None, more: Ints, localities: Ints) -> Bools:  # noqa: ARG002
@@ -132,6 +139,18 @@ class HostSpread:
     def expect(self, on_new_nodes: int) -> None:
         """Every node that may come has so many, whatever is planned."""
         self._floor = min([on_new_nodes, *self._least.values()])
+
+    def _over(self, number: int) -> frozenset[int]:
+        """Sites that count more."""
+        if number not in self._above:
+            self._above[number] = {site for site, count in self._counts.items() if count > number}
+        return frozenset(self._above[number])
+
+    def _over_others(self, number: int) -> frozenset[int]:
+        """Sites that count so many more than any other."""
+        elsewhere = self._least_elsewhere()
+        floor = self._anywhere()
+        return frozenset(site for site, count in self._counts.items() if count - elsewhere.get(site, floor) > number)
 
     def _anywhere(self) -> int:
         """What every node has, those to come included."""
