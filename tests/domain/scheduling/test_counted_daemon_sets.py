@@ -115,3 +115,15 @@ class TestNodesForOthers:
         world = beside(self.ON_LARGE, snapshot(pods(3, "large", cpu="3"), rooms=[there], pools=[options(types=only_a)]))
 
         assert solve(world).unschedulable == ()
+
+
+def test_no_spread_relies_on_an_agent_that_may_come_to_a_node_that_takes_no_pods() -> None:
+    aside = room("aside", labels={HOSTNAME_LABEL: "aside", ZONE_LABEL: "a"})
+    both = (spread(), spread(HOSTNAME_LABEL))
+    world = replace(beside(AGENT, snapshot([pod(labels=APP, spreads=both)])), bystanders=(aside,))
+
+    plan = solve(world)
+
+    assert len(plan.unschedulable) == 1
+    assert check(world, plan) == []
+    assert placeable(world, plan) == []

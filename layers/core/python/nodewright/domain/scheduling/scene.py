@@ -288,9 +288,10 @@ class Scene:
             self.demands.attach(room.all_attached, site)
 
     def _expect_daemons(self, room: Room, locality: int, site: int) -> None:
-        """Those that come to a node, unless a bound pod keeps them off."""
+        """Those that come to a node, unless a bound pod keeps them off; to one that takes no pods they may."""
         for daemon_set in daemons_to_come(room, self.daemon_sets):
-            daemon = bound_roles(self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels))
+            selected = self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels)
+            daemon = bound_roles(selected, counted_on=site >= 0)
             where = self.tallies.unrepelled(daemon)
             if where.localities[locality] and site not in where.never:
                 self.tallies.add(daemon, locality, site)
