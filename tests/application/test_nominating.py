@@ -1,5 +1,6 @@
 """Reconcile tells pods of their nodes."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,6 +8,7 @@ import pytest
 
 from nodewright.application.errors import RefusedError
 from nodewright.domain.pods import PodKey
+from nodewright.domain.taints import Taint
 from tests.application.world import NOW, World
 from tests.builders import pods
 
@@ -73,3 +75,37 @@ def test_a_role_that_may_not_nominate_is_told_of_and_hinders_nothing_else(monkey
     assert not nominated(here)
     (problem,) = [each for each in here.observer.problems if each[1] == "nominate"]
     assert "nodewright connect" in problem[2]
+
+
+def test_pods_are_told_before_nodes_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = provisioned()
+    here.join()
+    done: list[str] = []
+    nominate, register = here.cluster.nominate, here.cluster.register_node
+
+    def tell(pod: PodKey, uid: str, node: str) -> None:
+        done.append("told")
+        nominate(pod, uid, node)
+
+    def take_in(name: str, labels: Mapping[str, str], remove_taints: Sequence[Taint]) -> None:
+        done.append("registered")
+        register(name, labels, remove_taints)
+
+    monkeypatch.setattr(here.cluster, "nominate", tell)
+    monkeypatch.setattr(here.cluster, "register_node", take_in)
+    here.reconcile()
+    assert done == ["told"] * 4 + ["registered"] * 2
+
+
+def test_a_role_that_may_not_nominate_is_refused_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = provisioned()
+    here.join()
+    refused: list[PodKey] = []
+
+    def refuse(pod: PodKey, uid: str, node: str) -> None:  # noqa: ARG001 - as the port has it
+        refused.append(pod)
+        raise RefusedError("pods/status: forbidden")
+
+    monkeypatch.setattr(here.cluster, "nominate", refuse)
+    here.reconcile()
+    assert len(refused) == 1

@@ -1,26 +1,42 @@
 """Tells pods of the nodes that were bought for them; best effort, since without it they find a place all the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
+from typing import TypeAlias
 
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.ports import Cluster, ClusterState, Observer
 from nodewright.domain.claims import NodeClaim
-from nodewright.domain.nominations import nominations
+from nodewright.domain.nominations import Nominate, nominations
+
+Each: TypeAlias = Callable[[Callable[[Nominate], bool], Iterable[Nominate]], Iterable[bool]]
+"""Does something with each, one after the other as `map` does, or several at a time."""
 
 
 def nominate(
-    name: str, cluster: Cluster, state: ClusterState, claims: Sequence[NodeClaim], observer: Observer, now: datetime
+    name: str,
+    cluster: Cluster,
+    state: ClusterState,
+    claims: Sequence[NodeClaim],
+    observer: Observer,
+    now: datetime,
+    each: Each = map,
 ) -> int:
     """How many pods were told, or told otherwise. One that is bound, gone or another by now is left alone."""
-    told = 0
-    for each in nominations(claims, state.nodes, state.pods, state.namespaces or {}, now):
-        try:
-            cluster.nominate(each.pod, each.uid, each.node)
-        except (ConflictError, NotFoundError):
-            continue
-        except RefusedError as error:
-            observer.problem(name, "nominate", f"{error}; run `nodewright connect {name}` to allow it")
-            return told
-        told += 1
-    return told
+    wanted = nominations(claims, state.nodes, state.pods, state.namespaces or {}, now)
+    tell = partial(_told, cluster)
+    try:
+        # The first by itself: a role that may not is refused once, not by every pod.
+        return sum(map(tell, wanted[:1])) + sum(each(tell, wanted[1:]))
+    except RefusedError as error:
+        observer.problem(name, "nominate", f"{error}; run `nodewright connect {name}` to allow it")
+        return 0
+
+
+def _told(cluster: Cluster, wanted: Nominate) -> bool:
+    try:
+        cluster.nominate(wanted.pod, wanted.uid, wanted.node)
+    except (ConflictError, NotFoundError):
+        return False
+    return True

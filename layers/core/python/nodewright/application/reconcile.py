@@ -13,7 +13,7 @@ from nodewright.application.headroom import lacks_headroom
 from nodewright.application.hints import await_second, is_answered
 from nodewright.application.launching import Launcher
 from nodewright.application.node_deletions import NodeDeletions
-from nodewright.application.nominating import nominate
+from nodewright.application.nominating import Each, nominate
 from nodewright.application.orphans import Before
 from nodewright.application.pod_events import record_pod_events
 from nodewright.application.pool_options import MarketReader
@@ -65,6 +65,8 @@ class Reconcile:
     hints: Hints
     observer: Observer
     clock: Clock
+    each: Each = map
+    """How pods are told of their nodes: a thousand one after the other take too long."""
 
     def __call__(self, name: str, hint_sent: datetime | None) -> Report:
         """Reconcile one cluster. UnavailableError: worth another hint."""
@@ -84,8 +86,9 @@ class Reconcile:
         before = Before.read(self.ledger, name)
         redriven = redrive(self.queue, name, before.claims, taken)
         state = self._read(connected, cluster)
+        # First: as soon as a node is ready, pods that haven't been told take what they find there.
+        nominate(name, cluster, state, before.claims, self.observer, taken, self.each)
         moved = self.registrar.advance(name, cluster, before.claims, state.nodes, naming(state.node_classes))
-        nominate(name, cluster, state, before.claims, self.observer, taken)
         deleted = self.deletions.follow(name, before.claims, state.nodes, taken)
         finished = self._finish(connected, state, before.launches, taken)
         self.upkeep.keep(name, cluster, before, state.nodes, taken)

@@ -1,5 +1,6 @@
 """reconcile, ready to run."""
 
+from nodewright.adapters.threads import several
 from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.reconcile import Reconcile
 from nodewright.application.registering import Registrar
@@ -29,5 +30,6 @@ def reconcile_function() -> HintedFunction[Reconcile]:
         parts.hints,
         parts.observer,
         parts.clock,
+        several,
     )
     return HintedFunction(use, parts, "reconcile")
