@@ -43,6 +43,8 @@ def claim(claim_id: str = "l1-00", **changes: object) -> NodeClaim:
         startup_taints=(),
         requests=Resources({"cpu": 1500, "memory": 2**31}),
         nominated_pods=(PodKey("shop", "web-0"),),
+        expected_pods=(PodKey("shop", "web-expected-0"),),
+        headroom=(PodKey("nodewright.dev", "default-headroom-0"),),
         price=12_600_000,
     )
     return replace(base, **changes)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from nodewright.application.errors import (
 )
 from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import Owner, PodKey
 from nodewright.domain.taints import Taint
 from nodewright.domain.volumes import Storage, VolumeAttachment
 from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
@@ -551,3 +551,117 @@ def test_opening_makes_no_call() -> None:
         raise AssertionError(name)
 
     KubernetesClusters(never).open(connected("http://127.0.0.1:1"))
+
+
+# ---- objects looked up one by one --------------------------------------------------------------
+
+
+def test_a_controller_is_looked_up_by_its_name_alone(api: ApiServer, cluster: Cluster) -> None:
+    path = "/apis/apps/v1/namespaces/shop/replicasets/web"
+    api.on("GET", path, (200, {"metadata": {"name": "web", "namespace": "shop", "uid": "u"}, "spec": {"replicas": 9}}))
+    workload = cluster.workload("shop", Owner("ReplicaSet", "web", "u"))
+    assert workload is not None
+    assert (workload.wanted, str(workload)) == (9, "ReplicaSet/shop/web")
+    assert [call.path for call in api.calls] == [path]
+
+
+def test_jobs_and_stateful_sets_are_looked_up_where_they_are(api: ApiServer, cluster: Cluster) -> None:
+    found = (200, {"metadata": {"name": "a", "namespace": "shop", "uid": "u"}})
+    api.on("GET", "/apis/batch/v1/namespaces/shop/jobs/a", found)
+    api.on("GET", "/apis/apps/v1/namespaces/shop/statefulsets/a", found)
+    for kind in ("Job", "StatefulSet"):
+        workload = cluster.workload("shop", Owner(kind, "a", "u"))
+        assert workload is not None
+        assert workload.owner.kind == kind
+
+
+def test_a_controller_of_another_kind_is_not_asked(api: ApiServer, cluster: Cluster) -> None:
+    assert cluster.workload("shop", Owner("RayCluster", "web", "u")) is None
+    assert api.calls == []
+
+
+def test_a_controller_that_is_gone_or_may_not_be_read_says_so(api: ApiServer, cluster: Cluster) -> None:
+    with pytest.raises(NotFoundError):
+        cluster.workload("shop", Owner("ReplicaSet", "web", "u"))
+    api.on("GET", "/apis/apps/v1/namespaces/shop/replicasets/web", failure(403, "may not"))
+    with pytest.raises(RefusedError, match="nodewright doctor mine"):
+        cluster.workload("shop", Owner("ReplicaSet", "web", "u"))
+
+
+BUFFERS = "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers"
+
+
+def capacity_buffer(name: str, **spec: object) -> Json:
+    return {"metadata": {"name": name, "namespace": "shop"}, "spec": {"replicas": 2, **spec}}
+
+
+def serve_buffers(api: ApiServer, *buffers: Json) -> None:
+    serve_lists(api)
+    api.on("GET", "/apis/autoscaling.x-k8s.io", group("v1beta1", "v1alpha1"))
+    api.on("GET", BUFFERS, page(*buffers))
+
+
+def test_a_cluster_without_capacity_buffers_is_asked_for_the_group_alone(api: ApiServer, cluster: Cluster) -> None:
+    serve_lists(api)
+    state = cluster.read()
+    assert (state.buffers, state.warnings) == ((), ())
+    assert [call.path for call in api.calls if "autoscaling" in call.path] == ["/apis/autoscaling.x-k8s.io"]
+
+
+def test_capacity_buffers_are_read_with_what_they_refer_to_each_once(api: ApiServer, cluster: Cluster) -> None:
+    by_template = {"podTemplateRef": {"name": "unit"}}
+    by_workload = {"scalableRef": {"apiGroup": "apps", "kind": "Deployment", "name": "web"}, "percentage": 50}
+    serve_buffers(
+        api,
+        capacity_buffer("a", **by_template),
+        capacity_buffer("b", **by_template),
+        capacity_buffer("c", **by_workload),
+    )
+    template: Json = {"spec": {"containers": [{"name": "c"}]}}
+    unit, web = "/api/v1/namespaces/shop/podtemplates/unit", "/apis/apps/v1/namespaces/shop/deployments/web"
+    api.on("GET", unit, (200, {"metadata": {"name": "unit"}, "template": template}))
+    api.on("GET", web, (200, {"metadata": {"name": "web"}, "spec": {"replicas": 7, "template": template}}))
+    api.on("GET", "/api/v1/limitranges", page(LIMITS))
+    state = cluster.read()
+    assert state.warnings == ()
+    assert [(buffer.key.name, buffer.units) for buffer in state.buffers] == [("a", 2), ("b", 2), ("c", 4)]
+    assert {buffer.template.requests.get("cpu") for buffer in state.buffers} == {300}
+    assert [call.path for call in api.calls].count(unit) == 1
+
+
+LIMITS: Json = {
+    "metadata": {"name": "l", "namespace": "shop"},
+    "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "300m"}}]},
+}
+
+
+def test_volumes_of_a_buffers_template_are_looked_up_like_those_of_pods(api: ApiServer, cluster: Cluster) -> None:
+    serve_buffers(api, capacity_buffer("a", podTemplateRef={"name": "unit"}))
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    template = {"spec": {"containers": [{"name": "c"}], "volumes": volumes}}
+    api.on(
+        "GET", "/api/v1/namespaces/shop/podtemplates/unit", (200, {"metadata": {"name": "unit"}, "template": template})
+    )
+    for kind in ("persistentvolumeclaims", "persistentvolumes"):
+        api.on("GET", f"/api/v1/{kind}", page())
+    for kind in ("storageclasses", "csinodes", "volumeattachments"):
+        api.on("GET", f"/apis/storage.k8s.io/v1/{kind}", page())
+    cluster.read()
+    assert "/api/v1/persistentvolumeclaims" in [call.path for call in api.calls]
+
+
+def test_buffers_that_may_not_be_listed_are_a_warning_with_the_fix(api: ApiServer, cluster: Cluster) -> None:
+    serve_buffers(api)
+    api.on("GET", BUFFERS, failure(403, "may not"))
+    state = cluster.read()
+    assert state.buffers == ()
+    (warning,) = state.warnings
+    assert warning.object == "CapacityBuffer"
+    assert "run `nodewright connect mine` again to grant it" in warning.message
+
+
+def test_what_a_buffer_refers_to_and_cant_be_read_now_is_no_answer(api: ApiServer, cluster: Cluster) -> None:
+    serve_buffers(api, capacity_buffer("a", podTemplateRef={"name": "unit"}))
+    api.on("GET", "/api/v1/namespaces/shop/podtemplates/unit", failure(503, "later"))
+    with pytest.raises(UnavailableError):
+        cluster.read()

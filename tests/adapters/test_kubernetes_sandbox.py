@@ -18,12 +18,12 @@ from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.rbac import rbac
 from nodewright.adapters.manifests.v1.conversion import convert
 from nodewright.adapters.manifests.webhooks import webhook_configuration
-from nodewright.application.errors import ConflictError, RefusedError
+from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.host_ports import HostPort
 from nodewright.domain.nodes import ZONE_LABEL
-from nodewright.domain.pods import Attachment
+from nodewright.domain.pods import Attachment, Owner
 from nodewright.domain.taints import Taint
 from nodewright.domain.volumes import with_volumes
 from sandbox.controlplane import Client, ControlPlane
@@ -186,6 +186,144 @@ def test_what_pods_need_besides_nodes_is_read_with_what_the_api_server_makes_of_
     assert "default" in state.namespaces
     (agent,) = state.daemon_sets
     assert (agent.requests.get("cpu"), agent.host_ports, agent.generation) == (300, (HostPort(9100),), "1")
+
+
+CONTROLLERS = """
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web, namespace: default, annotations: {nodewright.dev/look-ahead: "off"}}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 1}}}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default}
+spec:
+  replicas: 2
+  serviceName: db
+  podManagementPolicy: Parallel
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, image: c}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sums, namespace: default}
+spec:
+  parallelism: 4
+  completions: 9
+  template:
+    spec: {restartPolicy: Never, containers: [{name: c, image: c}]}
+"""
+SCARCE = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: scarce}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: two, namespace: scarce}
+spec: {hard: {pods: "2"}}
+"""
+WANTED = """
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: many, namespace: scarce}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: many}}
+  template:
+    metadata: {labels: {app: many}}
+    spec: {containers: [{name: c, image: c}]}
+"""
+
+
+def test_controllers_of_pods_that_wait_tell_provision_how_many_they_want(plane: ControlPlane, client: Client) -> None:
+    client.apply(CONTROLLERS)
+    provision = opened(plane, "provision")
+    wait_until(lambda: len(provision.pending_pods()) == 9, "the pods of three controllers")
+    owners = {pod.owner for pod in provision.pending_pods() if pod.owner is not None}
+    found = [provision.workload("default", owner) for owner in sorted(owners, key=lambda owner: owner.kind)]
+    assert [each.owner for each in found if each is not None] == sorted(owners, key=lambda owner: owner.kind)
+    told = [(each.owner.kind, each.wanted, each.silent, each.look_ahead) for each in found if each is not None]
+    assert told == [("Job", 4, "", ""), ("ReplicaSet", 3, "", "off"), ("StatefulSet", 2, "", "")]
+    with pytest.raises(NotFoundError):
+        provision.workload("default", Owner("ReplicaSet", "none", "u"))
+    with pytest.raises(RefusedError, match="nodewright doctor mine"):
+        opened(plane, "reconcile").workload("default", Owner("Job", "sums", "u"))
+
+
+def test_a_controller_whose_pods_a_quota_refuses_is_expected_to_make_none(plane: ControlPlane, client: Client) -> None:
+    client.apply(SCARCE)
+    provision = opened(plane, "provision")
+    wait_until(lambda: client.get("v1", "ResourceQuota", "two", "scarce").get("status", {}).get("hard"), "the quota")
+    client.apply(WANTED)
+    many = Owner("ReplicaSet", "many", "u")
+
+    def silence() -> str:
+        workload = provision.workload("scarce", many)
+        return "" if workload is None else workload.silent
+
+    wait_until(silence, "the controller to tell of its failure")
+    assert "exceeded quota" in silence()
+
+
+def buffer_crd() -> Object:
+    """As much of SIG Autoscaling's as the API server needs to serve it."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": anything, "status": anything}}}
+    group, kind = "autoscaling.x-k8s.io", {"kind": "CapacityBuffer", "plural": "capacitybuffers"}
+    versions = [
+        {"name": name, "served": True, "storage": name == "v1beta1", "schema": schema}
+        for name in ("v1alpha1", "v1beta1")
+    ]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"capacitybuffers.{group}",
+            # The group is Kubernetes' own; its API server wants to know who agreed.
+            "annotations": {"api-approved.kubernetes.io": "unapproved: a part of it, for this test"},
+        },
+        "spec": {"group": group, "names": kind, "scope": "Namespaced", "versions": versions},
+    }
+
+
+BUFFERS = """
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: unit, namespace: default}
+template:
+  spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 500m}}}]}
+---
+apiVersion: autoscaling.x-k8s.io/v1alpha1
+kind: CapacityBuffer
+metadata: {name: by-template, namespace: default}
+spec: {podTemplateRef: {name: unit}, replicas: 3}
+---
+apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: {name: by-workload, namespace: default}
+spec: {scalableRef: {apiGroup: apps, kind: StatefulSet, name: db}, percentage: 50}
+"""
+
+
+def test_capacity_buffers_are_read_by_whoever_plans_once_the_cluster_has_the_kind(
+    plane: ControlPlane, client: Client
+) -> None:
+    assert opened(plane, "provision").read().buffers == ()
+    client.apply(buffer_crd())
+    client.apply(CONTROLLERS, BUFFERS)
+    for role in ("provision", "reconcile"):
+        state = opened(plane, role).read()
+        assert state.warnings == ()
+        assert [(each.key.name, each.units) for each in state.buffers] == [("by-template", 3), ("by-workload", 1)]
+        assert state.buffers[0].template.requests.get("cpu") == 500
 
 
 def test_what_was_legal_in_the_oldest_kinds_is_taken(plane: ControlPlane, client: Client) -> None:

@@ -330,3 +330,48 @@ def test_a_rule_that_leaves_pods_waiting_has_no_price_but_names_them() -> None:
         "Pod default/huge only nodes with topology.kubernetes.io/zone In [z] (1 pod): 1 pod would have a place without"
         " it, at the same price"
     ) in text
+
+
+AHEAD = """
+kind: ReplicaSet
+metadata: {name: web, uid: u}
+spec:
+  replicas: 3
+  template: {spec: {containers: [{name: c, resources: {requests: {cpu: 1500m, memory: 256Mi}}}]}}
+---
+kind: Pod
+metadata: {name: web-a, ownerReferences: [{kind: ReplicaSet, name: web, uid: u, controller: true}]}
+spec: {containers: [{name: c, resources: {requests: {cpu: 1500m, memory: 256Mi}}}]}
+"""
+KEEPING = POOL.replace("{name: default}", "{name: default, annotations: {nodewright.dev/headroom: 'cpu=9,pods=2'}}", 1)
+KEEPING += "  limits: {cpu: 14}\n"
+
+
+def test_pods_that_arent_there_are_told_apart_in_json() -> None:
+    document = json.loads(on_reference(KEEPING, CLASS, AHEAD).stdout, parse_float=Decimal)
+    named = [name for launch in document["launches"] for node in launch.get("expected", ()) for name in node]
+    assert sorted(named) == ["default/web-expected-0", "default/web-expected-1"]
+    kept = [name for launch in document["launches"] for node in launch.get("headroom", ()) for name in node]
+    assert kept == ["nodewright.dev/default-headroom-0"]
+    assert [name for launch in document["launches"] for node in launch["nodes"] for name in node] == ["default/web-a"]
+    assert document["unschedulable"] == document["nominations"] == []
+    expected, headroom = document["expected"], document["headroom"]
+    assert (expected["pods"], expected["bought"], expected["cost"], expected["unschedulable"]) == (2, 2, 2, [])
+    assert (headroom["pods"], headroom["bought"], headroom["cost"], headroom["nominations"]) == (2, 1, 4, [])
+    assert [each["reason"] for each in headroom["unschedulable"]] == ["LimitReached"]
+    assert document["cost"] == 7
+
+
+def test_pods_that_arent_there_are_told_apart_in_the_table() -> None:
+    text = shown(KEEPING, CLASS, AHEAD, terminal=False, width=160)
+    assert "1 web, 2 web expected" in text
+    assert "1 of headroom" in text
+    assert "  2 on new ones, which adds 2.00 USD/h" in text
+    assert "  1 on new ones, which adds 4.00 USD/h, nothing is bought for 1" in text
+    assert "  LimitReached: " in text
+
+
+def test_headroom_alone_is_something_to_launch() -> None:
+    first, *_ = shown(KEEPING, CLASS).splitlines()
+    assert first.startswith("1 node to launch for 4.00 USD/h")
+    assert "no pod of the input" not in first

@@ -66,6 +66,7 @@ _READS_TOO = (
     "node_",
     "pods_on",
     "attached",
+    "workload",
 )
 _READS_OF_BUDGETS = ("disruption_budgets",)
 

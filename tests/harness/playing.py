@@ -39,7 +39,7 @@ def play(scenario: Scenario, seed: int = 0, given: Sequence[Fault] = (), weather
     wrong, quiet, before, active = ["not looked at"], 0, "", 0
     while quiet < LOOKS and world.timeline.now() < end:
         world.timeline.run_until(world.timeline.now() + MINUTE)
-        wrong, now = unfinished(world, scenario.may_wait), _shape(world)
+        wrong, now = unfinished(world, scenario.may_wait, scenario.nodes), _shape(world)
         quiet = quiet + 1 if not wrong and world.is_idle and now == before else 0
         active = active if now == before else len(world.sites)
         before = now

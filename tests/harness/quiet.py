@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from tests.harness.world import World
 
 
-def unfinished(world: "World", may_wait: int) -> list[str]:
-    """Everything that isn't as it should be; `may_wait` pods need no node."""
-    return [*_claims(world), *_nodes(world), *_pods(world, may_wait), *_table(world)]
+def unfinished(world: "World", may_wait: int, nodes: int | None = None) -> list[str]:
+    """Everything that isn't as it should be; `may_wait` pods need no node, and `nodes` is how many should be left."""
+    left = len(world.alive)
+    count = [] if nodes in {None, left} else [f"{left} instances are left, {nodes} should be"]
+    return [*_claims(world), *_nodes(world), *_pods(world, may_wait), *_table(world), *count]
 
 
 def dead_letters(world: "World") -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodewright.adapters.memory import Budget
 from nodewright.adapters.memory.control_plane import Deployment
+from nodewright.domain.headroom import HEADROOM
 from nodewright.domain.limits import NODES, PRICE
 from nodewright.domain.pools import DisruptionBudget
 from nodewright.domain.quantities import Resources
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 CPU = "karpenter.k8s.aws/instance-cpu"
 SIZES = ("250m", "800m", "1500m", "3", "6")
+ROOM_FOR_ONE = {HEADROOM: "cpu=1500m,pods=1"}
 SPOT_IS_OUT = ("m5.large", "m5.xlarge", "m6g.large", "c5.large")
 
 
@@ -32,6 +34,8 @@ class Scenario:
     lasts: timedelta = MINUTE
     may_wait: int = 0
     """Pods that limits or shortage keep from having a node."""
+    nodes: int | None = None
+    """How many are left in the end; None: that isn't what it is about."""
     spare: int = 0
     """Instances that a fault may cost beyond those of the undisturbed run, for the reason the scenario gives."""
     patience: timedelta = timedelta(minutes=30)
@@ -40,6 +44,12 @@ class Scenario:
 
 def deployment(name: str, replicas: int, **of: object) -> Deployment:
     return Deployment(name, replicas, pod(name, labels={"app": name}, **of))  # type: ignore[arg-type]
+
+
+def slow(name: str, replicas: int, **changes: object) -> Deployment:
+    """Its controller makes a pod every second; each has a small node to itself."""
+    made = {"every": SECOND, **changes}
+    return replace(deployment(name, replicas, cpu="1500m", termination_grace_seconds=5), **made)  # type: ignore[arg-type]
 
 
 def _from_zero(world: "World") -> None:
@@ -153,6 +163,42 @@ def _expiry(world: "World") -> None:
     world.timeline.after(9 * MINUTE, lambda: world.apply(replace(aging, expire_after=None)))
 
 
+def _pods_to_come(world: "World") -> None:
+    """Six, one by one; nodes are bought for all of them with the first."""
+    world.cluster.add(pool("default", (CPU, "In", "2"), consolidate_after=timedelta(), budgets=()))
+    world.plane.deploy(slow("web", 6))
+
+
+def _pods_to_come_within_limits(world: "World") -> None:
+    """There may be four nodes; two pods of another application, which come while the others are expected, want some."""
+    world.cluster.add(pool("default", (CPU, "In", "2"), limits=Resources({NODES: 4})))
+    world.plane.deploy(slow("web", 4))
+    world.timeline.after(3 * SECOND, lambda: world.plane.deploy(deployment("other", 2, cpu="1500m")))
+
+
+def _pods_that_never_come(world: "World") -> None:
+    """A quota lets two of six be made; the other nodes are empty, and not bought again."""
+    world.cluster.add(pool("default", (CPU, "In", "2"), consolidate_after=timedelta(), budgets=()))
+    world.plane.deploy(slow("web", 6, quota=2))
+
+
+def _headroom(world: "World") -> None:
+    """Room for one pod is kept; a third pod takes it, and it is filled up again; then it is wanted no more."""
+    keeping = pool("default", (CPU, "In", "2"), consolidate_after=timedelta(), budgets=(), settings=ROOM_FOR_ONE)
+    world.cluster.add(keeping)
+    world.plane.deploy(deployment("web", 2, cpu="1500m", termination_grace_seconds=5))
+    world.timeline.after(5 * MINUTE, lambda: world.plane.scale("web", 3))
+    world.timeline.after(10 * MINUTE, lambda: world.apply(replace(keeping, settings={})))
+
+
+def _headroom_within_limits(world: "World") -> None:
+    """There may be three nodes: the pods have them all, and nothing is kept."""
+    full = Resources({NODES: 3})
+    world.cluster.add(pool("default", (CPU, "In", "2"), limits=full, budgets=(), settings=ROOM_FOR_ONE))
+    world.plane.deploy(deployment("web", 2, cpu="1500m"))
+    world.timeline.after(3 * MINUTE, lambda: world.plane.scale("web", 4))
+
+
 def drawn(seed: int) -> Scenario:
     """Whatever comes: applications come, grow, shrink and go, pools have limits or none, offerings end, nodes die."""
     return Scenario(
@@ -247,5 +293,10 @@ SCENARIOS = {
         Scenario("an instance dies", _instance_dies, lasts=3 * MINUTE),
         Scenario("scaled to nothing", _scaled_to_nothing, lasts=4 * MINUTE),
         Scenario("expiry", _expiry, lasts=12 * MINUTE),
+        Scenario("pods to come", _pods_to_come, nodes=6),
+        Scenario("pods to come, within limits", _pods_to_come_within_limits, may_wait=2, nodes=4),
+        Scenario("pods that never come", _pods_that_never_come, lasts=4 * MINUTE, nodes=2),
+        Scenario("headroom", _headroom, lasts=11 * MINUTE, nodes=3),
+        Scenario("headroom, within limits", _headroom_within_limits, lasts=6 * MINUTE, may_wait=1, nodes=3),
     )
 }

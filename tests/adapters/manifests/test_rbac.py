@@ -73,8 +73,18 @@ def test_whoever_plans_may_list_all_that_pods_depend_on(group: str) -> None:
         ("storage.k8s.io", "volumeattachments"),
         ("apps", "daemonsets"),
         ("karpenter.sh", "nodeoverlays"),
+        ("autoscaling.x-k8s.io", "capacitybuffers"),
     ):
         assert (api_group, resource, "list") in allowed(group)
+    for api_group, resource in (("", "podtemplates"), ("apps", "deployments"), ("apps", "statefulsets")):
+        assert {verb for g, r, verb in allowed(group) if (g, r) == (api_group, resource)} == {"get"}
+
+
+def test_provision_alone_may_look_jobs_up_and_nobody_lists_workloads() -> None:
+    assert {group for group in GROUPS if ("batch", "jobs", "get") in allowed(group)} == {PROVISION_GROUP}
+    for group in GROUPS:
+        listed = {resource for api_group, resource, verb in allowed(group) if verb == "list" and api_group != ""}
+        assert listed.isdisjoint({"deployments", "replicasets", "statefulsets", "jobs"})
 
 
 def test_disrupt_marks_nodes_and_speaks_but_makes_nobody_leave() -> None:

@@ -16,6 +16,7 @@ from nodewright.adapters.memory.timeline import Timeline
 from nodewright.domain.nodes import Node
 from nodewright.domain.pods import DaemonSet, Owner, Pod, PodKey
 from nodewright.domain.taints import untolerated
+from nodewright.domain.workloads import Workload
 
 #: From a change to what the control plane makes of it.
 REACTION: Final = timedelta(milliseconds=20)
@@ -36,6 +37,10 @@ class Deployment:
     name: str
     replicas: int
     template: Pod
+    every: timedelta = timedelta()
+    """One pod each time; none: all at once."""
+    quota: int | None = None
+    """More than so many are refused, and its controller goes on trying."""
 
 
 def _ignore(_thing: object) -> None:
@@ -53,6 +58,8 @@ class ControlPlane:
     node_changed: Callable[[Node], None] = _ignore
     """Created, Ready or deleted."""
     deployments: dict[str, Deployment] = field(default_factory=dict)
+    _due: dict[str, datetime] = field(default_factory=dict)
+    """When a Deployment's next pod is made."""
     _told: set[str] = field(default_factory=set)
     _alarm: datetime | None = None
     _numbers: Iterator[int] = field(default_factory=count)
@@ -61,6 +68,9 @@ class ControlPlane:
     def deploy(self, deployment: Deployment) -> None:
         """Apply it: new, or changed."""
         self.deployments[deployment.name] = deployment
+        namespace, owner = deployment.template.key.namespace, _owner("ReplicaSet", deployment.name)
+        wants = Workload(namespace, owner, deployment.replicas)
+        self.cluster.workloads[namespace, owner.kind, owner.name] = wants
         self.changed()
 
     def scale(self, name: str, replicas: int) -> None:
@@ -157,8 +167,19 @@ class ControlPlane:
             grace = pod.termination_grace_seconds if pod.node_name else 0
             self.cluster.add(dying(pod, self.timeline.now(), grace))
             self.changed()
-        for _ in range(deployment.replicas - len(own)):
+        for _ in range(self._may_make(deployment, len(own))):
             self.cluster.add(self._copy(deployment.template, "ReplicaSet", deployment.name))
+
+    def _may_make(self, deployment: Deployment, there: int) -> int:
+        most = deployment.replicas if deployment.quota is None else min(deployment.replicas, deployment.quota)
+        missing, now = max(0, most - there), self.timeline.now()
+        if not (missing and deployment.every):
+            return missing
+        if now < self._due.get(deployment.name, now):
+            return 0
+        self._due[deployment.name] = now + deployment.every
+        self.timeline.after(deployment.every, self.changed)
+        return 1
 
     def _serve(self, daemon_set: DaemonSet) -> None:
         """A pod of it on each node that takes it and has none."""
@@ -181,7 +202,7 @@ class ControlPlane:
             template,
             key=key,
             uid=f"uid-{key.name}",
-            owner=Owner(kind, owner, f"uid-{owner}"),
+            owner=_owner(kind, owner),
             created=self.timeline.now(),
         )
 
@@ -200,6 +221,10 @@ class ControlPlane:
         if pod.uid not in self._told:
             self._told.add(pod.uid)
             self.failed_scheduling(pod)
+
+
+def _owner(kind: str, name: str) -> Owner:
+    return Owner(kind, name, f"uid-{name}")
 
 
 def waiting(cluster: InMemoryCluster) -> tuple[Pod, ...]:
