@@ -59,11 +59,12 @@ MINUTE = timedelta(minutes=1)
 
 OfferingKey = tuple[str, str, CapacityType]
 
-#: On-demand and spot, nanodollars per hour.
+#: On-demand and spot, nanodollars per hour. Twice the size is a little more than twice as dear: of equal prices
+#: plans take the fewer nodes, and most tests are about several.
 PRICES = {
     "m5.large": (96_000_000, 40_000_000),
-    "m5.xlarge": (192_000_000, 80_000_000),
-    "m5.2xlarge": (384_000_000, 160_000_000),
+    "m5.xlarge": (193_000_000, 80_500_000),
+    "m5.2xlarge": (387_000_000, 161_500_000),
     "c5.large": (85_000_000, 45_000_000),
     "m6g.large": (77_000_000, 35_000_000),
     "g5.xlarge": (1_006_000_000, 400_000_000),

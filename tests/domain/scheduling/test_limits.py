@@ -21,7 +21,7 @@ def test_types_beyond_what_remains_are_dropped() -> None:
 def test_what_does_not_fit_the_limit_waits_with_numbers() -> None:
     plan = solve(snapshot(pods(3, cpu="1500m"), pools=[options(remaining=resources(cpu=4))]))
 
-    assert nodes(plan) == 2
+    assert nodes(plan) == 1
     assert plan.unschedulable[0].reason == "LimitReached"
     assert "cpu 0 left, x.s takes 2" in plan.unschedulable[0].message
 

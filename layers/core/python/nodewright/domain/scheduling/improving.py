@@ -1,11 +1,12 @@
 """Packings of all items, made cheaper by column generation as far as the budget goes; never dearer."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
+from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
@@ -13,6 +14,7 @@ from nodewright.domain.scheduling.packing import Packing, Pattern, pack
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, item_prices
 from nodewright.domain.scheduling.problems import Problem, components
+from nodewright.domain.scheduling.tidying import tidied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,8 +40,9 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         packing = packings[number]
         allowed = purses + group.taken
         improved = improve(group.problem, group.counts, allowed, packing, meter.share(packing.cost / max(total, 1)))
-        packings[number] = improved.packing
-        purses[:] = improved.packing.remaining if improved.packing is not packing else purses
+        found = improved.packing if improved.packing is not packing else replace(packing, remaining=purses)
+        packings[number] = tidied(group.problem, found)
+        purses[:] = packings[number].remaining
         proven += improved.bound
     return Packed(tuple(_patterns(groups, packings, len(counts))), proven)
 
@@ -85,7 +88,7 @@ def improve(problem: Problem, counts: Ints, remaining: Floats, packing: Packing,
     if generated is None:
         return Improved(packing, proven)
     found = rounded(problem, counts, remaining, master, generated.relaxation)
-    return Improved(min(packing, found, key=lambda each: each.rank), max(proven, int(generated.bound)))
+    return Improved(ties.best(problem, [packing, found]), max(proven, int(generated.bound)))
 
 
 _CLOSE: Final = 1.001

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.patterns import fill
@@ -43,15 +44,15 @@ def pack(
 ) -> Packing:
     """The best of a portfolio, unless it is said what pods are worth; the first that ranks best wins."""
     worth = problem.demand @ duals(problem, counts)
-    best, work = Packing((), counts, remaining, 0), 0
+    found, work = Packing((), counts, remaining, 0), 0
     for values in item_prices(problem, worth) if values_of is None else values_of:
-        to_beat = np.inf if best.left.any() else float(best.cost)
+        to_beat = np.inf if found.left.any() else float(found.cost)
         patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
-        best = min(best, settled(problem, patterns, counts, remaining), key=lambda packing: packing.rank)
+        found = ties.best(problem, [found, settled(problem, patterns, counts, remaining)])
         work += len(patterns) * len(problem.demand)
         if not finished or work > _ENOUGH:
             break
-    return best
+    return found
 
 
 _ENOUGH: Final = 800_000
@@ -68,8 +69,8 @@ class _Race:
     to_beat: float
 
     def is_lost(self, spent: float, left: Ints) -> bool:
-        """Whether what is spent and the least the rest can cost are no better than the best so far."""
-        return spent + float(left @ self.worth) >= self.to_beat
+        """Whether what is spent and the least the rest can cost are dearer than the best so far."""
+        return spent + float(left @ self.worth) > self.to_beat
 
 
 _STALE_AT_ONCE: Final = 8
@@ -167,16 +168,16 @@ def pay(problem: Problem, purses: Floats, row: int, times: int) -> None:
 def settled(problem: Problem, patterns: Iterable[Pattern], counts: Ints, remaining: Floats) -> Packing:
     """Every content on the cheapest kind of node that holds it and that the limits allow."""
     purses = remaining.copy()
-    merged = _merged(patterns)
+    merged = merged_patterns(patterns)
     for pattern in merged:
         pay(problem, purses, pattern.row, pattern.times)
-    settled = _merged([_cheapest(problem, pattern, purses) for pattern in merged])
+    settled = merged_patterns([_cheapest(problem, pattern, purses) for pattern in merged])
     placed = sum((pattern.times * pattern.counts for pattern in settled), np.zeros_like(counts))
     cost = sum(pattern.times * int(problem.prices[pattern.row]) for pattern in settled)
     return Packing(tuple(settled), counts - placed, purses, cost)
 
 
-def _merged(patterns: Iterable[Pattern]) -> list[Pattern]:
+def merged_patterns(patterns: Iterable[Pattern]) -> list[Pattern]:
     """Equal contents of one kind as one pattern."""
     times: dict[tuple[int, bytes], tuple[Ints, int]] = {}
     for pattern in patterns:

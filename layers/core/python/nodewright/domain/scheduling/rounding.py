@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.generating import filled, priced
@@ -24,7 +25,7 @@ def rounded(problem: Problem, counts: Ints, remaining: Floats, master: Master, s
     found += [rounding.dived(master, start, step) for step in _STEPS if len(counts) <= _MANY]
     if start.times.sum() <= _FEW:
         found += rounding.searched(master, start)
-    return min(found, key=lambda packing: packing.rank)
+    return ties.best(problem, found)
 
 
 class _Rounding:
