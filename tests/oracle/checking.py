@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.snapshot import Snapshot
+from tests.oracle.at_risk import at_risk_faults
 from tests.oracle.binding import binding_faults
 from tests.oracle.foresight import come_true, faults_of_rank
 from tests.oracle.launches import launch_faults, limit_faults
@@ -22,6 +23,7 @@ def check(snapshot: Snapshot, plan: Plan) -> list[str]:
         *_priority_faults(snapshot, plan),
         *launch_faults(snapshot, plan),
         *limit_faults(snapshot, plan),
+        *at_risk_faults(snapshot, plan),
         *binding_faults(snapshot, plan),
     ]
 
@@ -30,6 +32,7 @@ def likeness(pod: Pod) -> tuple[object, ...]:
     """All that a decision may look at but name and priority; equal for replicas."""
     return (
         pod.key.namespace,
+        pod.owner,
         pod.labels,
         pod.requests,
         pod.alternatives,

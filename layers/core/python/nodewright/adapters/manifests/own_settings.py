@@ -10,6 +10,7 @@ from nodewright.adapters.manifests.fields import Report
 from nodewright.domain.durations import go_duration
 from nodewright.domain.headroom import HEADROOM, parse_headroom
 from nodewright.domain.interruption.lead import SCHEDULED_EVENT_LEAD
+from nodewright.domain.pods_at_risk import MAX_PODS_AT_RISK, fault
 from nodewright.domain.preference_settings import PREFERENCE_BUDGET, PREFERENCES
 
 DOMAIN: Final = "nodewright.dev/"
@@ -73,6 +74,7 @@ SETTINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
     HEADROOM: _headroom,
     f"{DOMAIN}assume-arch": _choice("amd64", "any"),
     f"{DOMAIN}min-values-policy": _choice("Strict", "BestEffort"),
+    MAX_PODS_AT_RISK: fault,
     PREFERENCE_BUDGET: _percentage,
     PREFERENCES: _choice("respect", "ignore"),
 }

@@ -14,6 +14,7 @@ from nodewright.domain.plans import Launch
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import PODS, Resources
 from nodewright.domain.scheduling.arch_warnings import market_warnings, room_warnings
+from nodewright.domain.scheduling.at_risk import real
 from nodewright.domain.scheduling.constraints import constraints
 from nodewright.domain.scheduling.daemons import overhead
 from nodewright.domain.scheduling.explanations import (
@@ -51,7 +52,7 @@ def explain_pod(view: PlanView, key: PodKey) -> PodExplanation:
     on_nodes = view.on_nodes(pod)
     return PodExplanation(
         pod=key,
-        requests=pod.requests - Resources({PODS: 1}),
+        requests=real(pod.requests) - Resources({PODS: 1}),
         constraints=tuple(constraints(pod)),
         outcome=outcome,
         why=tuple(_why(view, pod, outcome, on_nodes, looks)),
@@ -160,7 +161,7 @@ def _of_room(view: PlanView, room: Room) -> NodeExplanation:
         labels=room.labels,
         taints=tuple(map(str, room.taints)),
         takes_pods=takes,
-        free=room.available,
+        free=real(room.available),
         running=len(room.pods),
         nominated=here,
         fallen=tuple(_grouped(fallen)),
@@ -179,11 +180,11 @@ def _of_new(view: PlanView, name: str, launch: Launch, pods: tuple[PodKey, ...])
         if market.shelf.types[market.shelf.type_of[row]] is kind
         and (offering.zone, offering.capacity_type) == (launch.offerings[0].zone, launch.capacity_type)
     )
-    resources = sorted(kind.allocatable)
+    resources = sorted(real(kind.allocatable))
     taken = overhead(market, view.snapshot.daemon_sets, resources)[row].tolist()
     daemons = Resources(dict(zip(resources, taken, strict=True)))
     why = told_of(launch, TypeChoices(view.snapshot, view.plan).of(launch))
-    return NewNodeExplanation(name, launch, pods, daemons, kind.allocatable, why)
+    return NewNodeExplanation(name, launch, pods, daemons, real(kind.allocatable), why)
 
 
 def explain_pool(view: PlanView, name: str) -> PoolExplanation:

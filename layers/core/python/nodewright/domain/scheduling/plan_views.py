@@ -15,6 +15,7 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling.admission import admission
 from nodewright.domain.scheduling.arrays import Bools
+from nodewright.domain.scheduling.at_risk import capped
 from nodewright.domain.scheduling.company import FRESH, Company, Labels, Place, places
 from nodewright.domain.scheduling.explanations import Fallen, OnNewNode, OnNode, Outcome, Rule, Verdict, Waits
 from nodewright.domain.scheduling.limits import limited
@@ -47,7 +48,7 @@ class PlanView:
     """What explanations look at."""
 
     def __init__(self, snapshot: Snapshot, plan: Plan) -> None:
-        self.snapshot = snapshot
+        self.snapshot = snapshot = capped(snapshot)
         self.plan = plan
         self.pending: Final[Mapping[PodKey, Pod]] = {pod.key: pod for pod in snapshot.pods}
         self.outcomes: Final[Mapping[PodKey, Outcome]] = dict(_outcomes(plan))

@@ -1,6 +1,6 @@
 """What a pod of each item is worth: prices that steer a packing, and duals that prove a bound."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -32,9 +32,22 @@ def duals(problem: Problem, counts: Ints) -> Floats:
     total = counts @ problem.demand
     prices = problem.prices.astype(np.float64)
     found = [_single(problem, prices, total)]
-    found += [_pair(problem, prices, total, pair) for pair in combinations(range(len(total)), 2)]
+    found += [_pair(problem, prices, total, pair) for pair in combinations(_broad(problem), 2)]
     lifted = [_lift(problem, prices, each) for each in found]
     return max(lifted, key=lambda each: float(total @ each))
+
+
+def _broad(problem: Problem) -> Sequence[int]:
+    """Resources worth pairing: where there are many, those that most items ask for."""
+    resources = range(problem.demand.shape[1])
+    return (
+        resources
+        if len(resources) <= _MANY
+        else [each for each in resources if 2 * (problem.demand[:, each] > 0).sum() > len(problem.demand)]
+    )
+
+
+_MANY = 8
 
 
 def _by_share(problem: Problem) -> Floats:

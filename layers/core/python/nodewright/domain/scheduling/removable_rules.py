@@ -8,6 +8,7 @@ from typing import Final
 from nodewright.domain.nodes import HOSTNAME_LABEL, ZONE_LABEL
 from nodewright.domain.owners import OwnerKey, by_owner, owner_of
 from nodewright.domain.pods import Pod
+from nodewright.domain.pods_at_risk import MAX_PODS_AT_RISK
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import CPU, MEMORY
 from nodewright.domain.requirements import Requirements
@@ -150,15 +151,28 @@ def _of_pools(snapshot: Snapshot) -> Iterator[RemovableRule]:
         if wanted:
             told = ", ".join(f"{least} of {key}" for key, least in wanted.items())
             yield RemovableRule(str(options.pool), f"minValues {told}", 0, (0, 0), _any_choice(options.pool))
+        if MAX_PODS_AT_RISK in options.pool.settings:
+            told = f"max-pods-at-risk {options.pool.settings[MAX_PODS_AT_RISK]}"
+            yield RemovableRule(str(options.pool), told, 0, (0, 0), _any_number(options.pool))
 
 
 def _any_choice(pool: NodePool) -> Callable[[Snapshot], Snapshot]:
     loose = replace(
         pool, requirements=Requirements(replace(each, min_values=None) for each in pool.requirements.values())
     )
+    return _instead(loose)
+
+
+def _any_number(pool: NodePool) -> Callable[[Snapshot], Snapshot]:
+    left = {key: value for key, value in pool.settings.items() if key != MAX_PODS_AT_RISK}
+    return _instead(replace(pool, settings=left))
+
+
+def _instead(pool: NodePool) -> Callable[[Snapshot], Snapshot]:
+    """Of the pool of that name."""
     return lambda snapshot: replace(
         snapshot,
         pools=tuple(
-            replace(options, pool=loose) if options.pool.name == pool.name else options for options in snapshot.pools
+            replace(options, pool=pool) if options.pool.name == pool.name else options for options in snapshot.pools
         ),
     )

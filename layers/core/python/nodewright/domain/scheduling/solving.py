@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
+from nodewright.domain.scheduling.at_risk import capped, uncapped
 from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
@@ -34,7 +35,7 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
         plan = kept(asked, proposed(asked, within, expired))
         return higher_first(asked, plan, lambda part: proposed(part, within, expired), lambda each: kept(asked, each))
 
-    return foreseeing(snapshot, lambda part: preferring(part, budget, required))
+    return uncapped(foreseeing(capped(snapshot), lambda part: preferring(part, budget, required)))
 
 
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
