@@ -12,9 +12,9 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.workloads import Workload
 from tests.application.disrupting import Scene
 from tests.application.disrupting import web as disruptable
-from tests.application.provisioning import CPU, SMALL, world
+from tests.application.provisioning import CPU, ON_DEMAND, SMALL, SPOT, world
 from tests.application.world import CLUSTER, MINUTE, World
-from tests.builders import pod, pool
+from tests.builders import pod, pool, spread, term
 
 WEB = Owner("ReplicaSet", "web", "u")
 
@@ -193,3 +193,22 @@ def test_nodes_whose_pods_come_in_time_stay() -> None:
     scene.live(20 * MINUTE)
     assert (len(here.running), len(here.fleet.instances)) == (4, 4)
     assert here.fleet.instances.keys() == {each.id for each in here.running}
+
+
+def test_rules_between_pods_lead_to_no_second_node_however_the_pods_come() -> None:
+    labels = {"app": "w"}
+    rules = {"labels": labels, "spreads": (spread(labels=labels),), "anti_affinity": (term("kubernetes.io/hostname"),)}
+    here = looking(*web(1, 0, **rules), wanted=6)
+    assert provision(here) == 6
+    for number in range(1, 6):
+        here.cluster.add(*web(1, number, created=here.clock.now(), **rules))
+        assert provision(here) == 0
+    assert sorted(claim.zone for claim in here.claims).count("us-east-1a") == 3
+
+
+def test_a_shortage_leaves_real_pods_their_nodes() -> None:
+    here = looking(*web(2), wanted=9)
+    here.fleet.room = dict.fromkeys([*SPOT, *ON_DEMAND], 0) | {("m5.large", "us-east-1a", "spot"): 2}
+    provision(here)
+    assert sorted(key.name for key in here.planned_pods) == ["web-0", "web-1"]
+    assert len(here.running) == 2

@@ -135,4 +135,5 @@ def test_a_node_waits_two_minutes_for_what_it_was_bought_for() -> None:
     bought = claim(expected_pods=(PodKey("default", "web-expected-0"),), created=NOW)
     assert awaited(bought, NOW + 119 * SECOND)
     assert not awaited(bought, NOW + 2 * MINUTE)
+    assert awaited(claim(headroom=(PodKey("x", "y"),), created=NOW), NOW)
     assert not awaited(claim(created=NOW), NOW)

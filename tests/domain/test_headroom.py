@@ -10,12 +10,24 @@ from nodewright.domain.pods import Owner, Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.taints import untolerated
-from tests.builders import NOW, pod, pool, resources, room, taint
+from tests.builders import NOW, node, pod, pool, resources, taint
 
 
-def kept(value: str, *rooms: object, **changes: object) -> tuple[Pod, ...]:
+def kept(value: str, *running: Pod, **changes: object) -> tuple[Pod, ...]:
     of = pool("default", settings={HEADROOM: value}, **changes)
-    return headroom((of,), (), rooms, frozenset(), NOW)  # type: ignore[arg-type]
+    return headroom((of,), (), NODES, running, NOW)
+
+
+def on(name: str, of: str, **changes: object) -> Pod:
+    return pod(name, node_name=of, phase="Running", **changes)  # type: ignore[arg-type]
+
+
+NODES = (
+    node("n", labels={"karpenter.sh/nodepool": "default"}),
+    node("leaving", labels={"karpenter.sh/nodepool": "default"}, unschedulable=True),
+    node("m", labels={"karpenter.sh/nodepool": "other"}),
+    node("stranger"),
+)
 
 
 def total(units: tuple[Pod, ...]) -> Resources:
@@ -47,10 +59,10 @@ def test_units_add_up_to_what_was_said(value: str, units: int) -> None:
 
 
 def test_a_share_is_of_what_the_pools_pods_request_but_for_daemons() -> None:
-    daemon = pod("agent", cpu="1", memory="1Gi", owner=Owner("DaemonSet", "agent", "u"))
-    mine = room("n", pool="default", pods=(pod("a", cpu="3", memory="4Gi"), pod("b", cpu="2", memory="2Gi"), daemon))
-    other = room("m", pool="other", pods=(pod("c", cpu="9", memory="9Gi"),))
-    assert total(kept("10%", mine, other)) == resources(cpu="500m", memory=6 * 2**30 // 10 + 1, pods=1)
+    daemon = on("agent", "n", cpu="1", memory="1Gi", owner=Owner("DaemonSet", "agent", "u"))
+    mine = (on("a", "n", cpu="3", memory="4Gi"), on("b", "leaving", cpu="2", memory="2Gi"), daemon)
+    others = (on("c", "m", cpu="9", memory="9Gi"), pod("waiting", cpu="9"), on("lost", "nowhere", cpu="9"))
+    assert total(kept("10%", *mine, *others)) == resources(cpu="500m", memory=6 * 2**30 // 10 + 1, pods=1)
     assert kept("10%") == ()
 
 
@@ -104,8 +116,7 @@ def test_a_buffer_has_the_larger_size_within_its_limits(changes: dict[str, objec
 
 
 def test_a_buffer_is_so_many_pods_like_its_template() -> None:
-    taken = {PodKey("default", "spare-headroom-0")}
-    found = headroom((), (buffer(replicas=2),), (), taken, NOW)
+    found = headroom((), (buffer(replicas=2),), (), (pod("spare-headroom-0"),), NOW)
     assert [each.key.name for each in found] == ["spare-headroom-1", "spare-headroom-2"]
     assert {each.requests for each in found} == {resources(cpu="500m", memory="1Gi", pods=1)}
     assert {each.stands_for for each in found} == {"headroom"}
@@ -113,4 +124,4 @@ def test_a_buffer_is_so_many_pods_like_its_template() -> None:
 
 def test_pools_without_the_setting_keep_nothing() -> None:
     pools: tuple[NodePool, ...] = (pool(),)
-    assert headroom(pools, (), (), frozenset(), NOW) == ()
+    assert headroom(pools, (), (), (), NOW) == ()

@@ -33,6 +33,8 @@ class LookAhead:
         found = prospects(self.state.pods, self._waiting(snapshot), snapshot.set_aside, snapshot.now)
         taken = {pod.key for pod in self.state.pods}
         expected = tuple(pod for each in self._answered(found) for pod in self._of(each, taken, snapshot))
+        if not expected:
+            return snapshot
         known = with_volumes((*self.state.pods, *expected), self.state.storage)[len(self.state.pods) :]
         return replace(snapshot, expected=without_namespaces(known) if self.state.namespaces is None else known)
 

@@ -47,8 +47,7 @@ def snapshot_of(
 
 def with_headroom(snapshot: Snapshot, state: ClusterState) -> Snapshot:
     """The snapshot with what is to stay free, for pools and by capacity buffers."""
-    taken = {pod.key for pod in state.pods}
-    units = headroom(state.pools, state.buffers, snapshot.rooms, taken, snapshot.now)
+    units = headroom(state.pools, state.buffers, state.nodes, state.pods, snapshot.now)
     return replace(snapshot, headroom=with_volumes(units, state.storage))
 
 

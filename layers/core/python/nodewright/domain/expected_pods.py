@@ -90,8 +90,11 @@ def pods_like(
 
 
 def awaited(claim: NodeClaim, now: datetime) -> bool:
-    """Whether its node still waits for pods that were expected when it was bought."""
-    return bool(claim.expected_pods) and now < claim.created + PATIENCE
+    """Whether its node still waits for pods that weren't there when it was bought.
+
+    Headroom, too: while pods are expected it may lie elsewhere than who knows nothing of them thinks.
+    """
+    return bool(claim.expected_pods or claim.headroom) and now < claim.created + PATIENCE
 
 
 def _templates(waiting: Iterable[Pod]) -> Mapping[tuple[str, str], Pod]:

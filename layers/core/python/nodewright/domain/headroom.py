@@ -5,20 +5,20 @@ becomes pods of the lowest rank, of which only planners know.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from itertools import count, islice
 from typing import Final
 
-from nodewright.domain.nodes import NODE_POOL_LABEL
+from nodewright.domain.nodes import NODE_POOL_LABEL, Node
 from nodewright.domain.occupants import occupants
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import CPU, MEMORY, PODS, Resources
 from nodewright.domain.requirements import Requirement, Requirements
-from nodewright.domain.snapshot import Room
 from nodewright.domain.taints import Toleration
 
 #: Setting of a pool: resources like `cpu=4,memory=8Gi`, or a share like `10%` of what its pods request.
@@ -26,6 +26,7 @@ HEADROOM: Final = "nodewright.dev/headroom"
 #: More pods than this stand for no headroom; those of a pool are larger instead.
 MOST: Final = 1_000
 
+_SHARE: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?%", re.ASCII)
 _EVERYTHING: Final = (Toleration(operator="Exists"),)
 #: No namespace can be called so: what stands for a pool's headroom is like no pod.
 _NOWHERE: Final = "nodewright.dev"
@@ -89,40 +90,48 @@ def parse_headroom(text: str) -> Resources | Fraction:
 
 def headroom(
     pools: Iterable[NodePool],
-    buffers: Iterable[CapacityBuffer],
-    rooms: Iterable[Room],
-    taken: Collection[PodKey],
+    buffers: Sequence[CapacityBuffer],
+    nodes: Iterable[Node],
+    pods: Sequence[Pod],
     now: datetime,
 ) -> tuple[Pod, ...]:
-    """All that is to stay free; `rooms` have the pods of which a share is meant, `taken` are names in use."""
-    there = tuple(rooms)
-    of_pools = [pod for pool in pools if not pool.terminating for pod in _of_pool(pool, there, now)]
-    return (*of_pools, *(pod for buffer in buffers for pod in _of_buffer(buffer, taken, now)))
+    """All that is to stay free; `nodes` and `pods` are all there are, whatever goes on with a node."""
+    keeping = [pool for pool in pools if HEADROOM in pool.settings and not pool.terminating]
+    wanted = [(pool, parse_headroom(pool.settings[HEADROOM])) for pool in keeping]
+    used = _requested(nodes, pods) if any(isinstance(each, Fraction) for _, each in wanted) else {}
+    of_pools = [_of_pool(pool, said, used.get(pool.name, Resources()), now) for pool, said in wanted]
+    taken = {pod.key for pod in pods} if buffers else frozenset()
+    of_buffers = [_of_buffer(buffer, taken, now) for buffer in buffers]
+    return tuple(unit for units in (*of_pools, *of_buffers) for unit in units)
 
 
 def _share(text: str, example: str) -> Fraction:
-    try:
-        share = Fraction(text[:-1].strip()) / _WHOLE
-    except ValueError as error:
-        raise ValueError(f"{text!r} is no share; {example}") from error
-    if not 0 <= share <= 1:
-        raise ValueError(f"{text} is not from 0% to 100%; {example}")
+    if not _SHARE.fullmatch(text):
+        raise ValueError(f"{text!r} is no share; {example}")
+    share = Fraction(text[:-1]) / _WHOLE
+    if share > 1:
+        raise ValueError(f"{text} is more than everything; use 0% to 100%; {example}")
     return share
 
 
-def _of_pool(pool: NodePool, rooms: Iterable[Room], now: datetime) -> Iterator[Pod]:
-    if HEADROOM not in pool.settings:
-        return
-    wanted = parse_headroom(pool.settings[HEADROOM])
-    amounts = wanted if isinstance(wanted, Resources) else _part(wanted, pool, rooms)
+def _of_pool(pool: NodePool, wanted: Resources | Fraction, used: Resources, now: datetime) -> Iterator[Pod]:
+    amounts = wanted if isinstance(wanted, Resources) else _part(wanted, used)
     for number, requests in enumerate(_parted(amounts)):
         yield _pool_unit(pool, PodKey(_NOWHERE, f"{pool.name}-headroom-{number}"), requests, now)
 
 
-def _part(share: Fraction, pool: NodePool, rooms: Iterable[Room]) -> Resources:
-    """Of the cores and memory that pods on its nodes request, but for those that come with every node."""
-    pods = [pod for room in rooms if room.pool == pool.name for pod in occupants(room.pods)]
-    used = sum((pod.requests for pod in pods), Resources())
+def _requested(nodes: Iterable[Node], pods: Iterable[Pod]) -> Mapping[str, Resources]:
+    """By pool, what its pods request, but for those that come with every node."""
+    pool_of = {node.name: node.labels.get(NODE_POOL_LABEL, "") for node in nodes}
+    found: dict[str, Resources] = {}
+    for pod in occupants(pod for pod in pods if pool_of.get(pod.node_name)):
+        pool = pool_of[pod.node_name]
+        found[pool] = found.get(pool, Resources()) + pod.requests
+    return found
+
+
+def _part(share: Fraction, used: Resources) -> Resources:
+    """Of cores and memory."""
     return Resources({name: math.ceil(share * used.get(name)) for name in (CPU, MEMORY)})
 
 

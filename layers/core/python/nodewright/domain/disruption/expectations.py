@@ -51,10 +51,11 @@ def _is_over(claim: NodeClaim, pool: NodePool | None, now: datetime) -> bool:
 
 
 def _foreseen(claims: Iterable[NodeClaim], now: datetime) -> Iterator[tuple[str, str]]:
-    """A node waits for pods that their controller had yet to make when it was bought, though not for long."""
+    """A node waits for pods that weren't there when it was bought, though not for long."""
     for claim in claims:
         if awaited(claim, now):
-            yield claim.node_name, f"pods like {claim.expected_pods[0]}, for which it was bought, are expected"
+            example = (*claim.expected_pods, *claim.headroom)[0]
+            yield claim.node_name, f"pods like {example}, for which it was bought, are expected"
 
 
 def _replacing(claims: Iterable[NodeClaim], now: datetime) -> Iterator[tuple[str, str]]:

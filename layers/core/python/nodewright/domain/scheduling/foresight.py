@@ -94,12 +94,13 @@ def _foresight(
 
 
 def _sorted_out(launch: Launch, kinds: Kinds) -> Launch:
-    """Its pods by what they stand for."""
-    expected = tuple(_of("expected", node, kinds) for node in launch.nodes)
-    headroom = tuple(_of("headroom", node, kinds) for node in launch.nodes)
+    """Its pods by what they stand for; first the nodes of most pods that are there, should fewer nodes come."""
+    nodes = sorted(launch.nodes, key=lambda node: -len(_of("itself", node, kinds)))
+    expected = tuple(_of("expected", node, kinds) for node in nodes)
+    headroom = tuple(_of("headroom", node, kinds) for node in nodes)
     return replace(
         launch,
-        nodes=tuple(_of("itself", node, kinds) for node in launch.nodes),
+        nodes=tuple(_of("itself", node, kinds) for node in nodes),
         expected=expected if any(expected) else (),
         headroom=headroom if any(headroom) else (),
     )
