@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import demo, imports, interruptions, layers, matrix, solve, spine, state
+from benchmarks import demo, imports, interruptions, kept, layers, matrix, solve, spine, state
 
 
 def main() -> None:
@@ -18,10 +18,18 @@ def main() -> None:
 
 
 def _solve(arguments: argparse.Namespace) -> None:
+    _with_peer(arguments, solve.main)
+
+
+def _kept(arguments: argparse.Namespace) -> None:
+    _with_peer(arguments, lambda peer: kept.main(peer, arguments.seeds))
+
+
+def _with_peer(arguments: argparse.Namespace, run: Callable[[Path], None]) -> None:
     if arguments.peer is None:
         print("left out: it needs the peer's workloads and results, --peer FOLDER")
     else:
-        solve.main(arguments.peer)
+        run(arguments.peer)
 
 
 #: In the order they run: the quick ones first.
@@ -36,6 +44,7 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
         "spot notice to tainted, replaced and drained, one alone and many at once",
         lambda arguments: interruptions.main(arguments.notices),
     ),
+    "kept": ("pods on the nodes they were planned for, told of them and not", _kept),
     "demo": ("`make demo` in a fresh clone, then again", lambda _: demo.main()),
 }
 
@@ -46,10 +55,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", epilog=f"benchmarks:\n{known}", formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which; all without one")
-    parser.add_argument("--peer", type=Path, metavar="FOLDER", help="solve: workloads, catalogues and results")
+    parser.add_argument("--peer", type=Path, metavar="FOLDER", help="solve and kept: workloads, catalogues and results")
     parser.add_argument(
         "--rounds", type=int, default=7, metavar="N", help="imports: fresh processes of each (%(default)s)"
     )
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="kept: boots of each (%(default)s)")
     parser.add_argument(
         "--launches", type=int, nargs="+", default=[1, 10, 100], metavar="N", help="state: nodes of each (%(default)s)"
     )

@@ -7,7 +7,7 @@ does is not the planner's.
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,10 +24,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def main() -> None:
     given = json.loads(sys.stdin.buffer.read())
     catalogue = catalogue_of(json.dumps(given["catalogue"]).encode(), "workload")
-    pool = _pool(given["capacityTypes"], given["preferences"])
+    pool = node_pool(given["capacityTypes"], given["preferences"])
     # Planned once with few pods, so that what Python imports late isn't in the figures.
-    plan_objects([pool, _NODE_CLASS, *given["pods"][:50]], catalogue, NOW)
-    snapshot = plan_objects([pool, _NODE_CLASS, *given["pods"]], catalogue, NOW).snapshot
+    plan_objects([pool, NODE_CLASS, *given["pods"][:50]], catalogue, NOW)
+    snapshot = plan_objects([pool, NODE_CLASS, *given["pods"]], catalogue, NOW).snapshot
     fast, fast_seconds = _timed(snapshot, AT_ONCE)
     whole, whole_seconds = _timed(snapshot, Budget())
     print(
@@ -58,8 +58,9 @@ def _peak() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-def _pool(capacity_types: list[str], preferences: str) -> Mapping[str, object]:
-    wanted = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": capacity_types}
+def node_pool(capacity_types: Sequence[str], preferences: str) -> Mapping[str, object]:
+    """One pool, without limits."""
+    wanted = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": list(capacity_types)}
     reference = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
     return {
         "apiVersion": "karpenter.sh/v1",
@@ -69,7 +70,7 @@ def _pool(capacity_types: list[str], preferences: str) -> Mapping[str, object]:
     }
 
 
-_NODE_CLASS: Mapping[str, object] = {
+NODE_CLASS: Mapping[str, object] = {
     "apiVersion": "karpenter.k8s.aws/v1",
     "kind": "EC2NodeClass",
     "metadata": {"name": "default"},
