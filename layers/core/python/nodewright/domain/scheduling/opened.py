@@ -14,6 +14,7 @@ from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.arrays import Bools, Ints, every
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.frontier import frontier
+from nodewright.domain.scheduling.remembering import Remembering
 from nodewright.domain.scheduling.reserves import reserve
 from nodewright.domain.scheduling.tiers import Tier
 
@@ -79,6 +80,8 @@ class Opened:
         self._spare = self.load.copy()
         self.combo = np.zeros(0, dtype=np.int64)
         self.site = np.zeros(0, dtype=np.int64)
+        self._remembered = Remembering()
+        self._holders: dict[tuple[int, bytes], Bools] = {}
 
     @property
     def affordable(self) -> Bools:
@@ -97,10 +100,7 @@ class Opened:
         """A node that holds it as it is: the least crowded, then the one left with least."""
         if not len(self.row):
             return None
-        fits = self._may_join(need, sites) & self._masks[need.mask][self.row]
-        found = np.flatnonzero(fits)
-        wanted = need.wanted if need.wanted.ndim == 1 else need.wanted[found]
-        found = found[every(self._spare[found] >= wanted)]
+        found = np.flatnonzero(self._may_join(need, sites) & self._holds(need))
         if not len(found):
             return None
         crowds = need.crowds[self.locality[self.row[found]]]
@@ -109,10 +109,28 @@ class Opened:
 
     def grown(self, need: Need, sites: Bools, below: int) -> Step | None:
         """The node that gets dearer by least, if that is no more than `below`."""
-        joinable = self._may_join(need, sites) if len(self.row) else np.zeros(0, dtype=np.bool_)
+        if not len(self.row):
+            return None
+        joinable = self._may_join(need, sites)
         cells = self._cell_of[self.row]
+        if not self.place.limited and need.wanted.ndim == 1:
+            return self._remembered_growth(need, joinable, below)
         several = np.unique(cells[joinable]).tolist()
         return self._least(need, ((np.flatnonzero(joinable & (cells == cell)), cell) for cell in several), below)
+
+    def _remembered_growth(self, need: Need, joinable: Bools, below: int) -> Step | None:
+        """Where no limits change what nodes may become."""
+        question = ("growth", need.mask, need.wanted.tobytes())
+        rises, rows = self._remembered.ask(question, lambda nodes: self._growths(need, nodes))
+        found = np.where(joinable, rises, _NEVER)
+        least = int(found.min())
+        if least == _NEVER or least > below:
+            return None
+        nodes = np.flatnonzero(found == least)
+        nodes = nodes[np.unique(self._cell_of[self.row[nodes]], return_index=True)[1]]
+        crowds = need.crowds[self.locality[rows[nodes]]]
+        best = np.lexsort((nodes, crowds))[0]
+        return Step(least, int(crowds[best]), int(rows[nodes[best]]), int(nodes[best]))
 
     def moved(self, need: Need, free: Bools, below: int) -> Step | None:
         """The same, of nodes that have to be in another locality for it; `free`: nodes × where each may be."""
@@ -142,9 +160,9 @@ class Opened:
 
     def fresh(self, need: Need) -> Step | None:
         """The cheapest new node; of equals the one where fewest are."""
-        mask = self._listed & self._masks[need.mask] & (need.localities & need.opening)[self.locality]
-        mask &= every(self.room >= need.whole)
-        mask &= self.affordable
+        mask = self._large_enough(need) & (need.localities & need.opening)[self.locality]
+        if self.place.limited:
+            mask &= self.affordable
         if need.rows is not None:
             mask &= need.rows
         if (need.group > need.whole).any():
@@ -165,6 +183,7 @@ class Opened:
             self._spare = np.vstack([self._spare, self.room[step.row] - need.whole])
             self.combo = np.append(self.combo, need.mask)
             self.site = np.append(self.site, site)
+            self._remembered.add()
             self._pay(step.row, 1)
             return site
         node = step.node
@@ -174,7 +193,27 @@ class Opened:
         self.load[node] += need.wanted if need.wanted.ndim == 1 else need.wanted[node]
         self._spare[node] = self.room[step.row] - self.load[node]
         self.combo[node] = self._combine(int(self.combo[node]), need.mask)
+        self._remembered.touch(node)
         return int(self.site[node])
+
+    def _holds(self, need: Need) -> Bools:
+        """Nodes that have room for it as they are."""
+        if need.wanted.ndim > 1:
+            return every(self._spare >= need.wanted) & self._masks[need.mask][self.row]
+
+        def answer(nodes: Ints) -> Ints:
+            fits = self._masks[need.mask][self.row[nodes]] & every(self._spare[nodes] >= need.wanted)
+            return fits[None].astype(np.int64)
+
+        fits: Bools = self._remembered.ask(("room", need.mask, need.wanted.tobytes()), answer)[0] > 0
+        return fits
+
+    def _large_enough(self, need: Need) -> Bools:
+        """Offerings worth opening that hold what a new node needs."""
+        key = (need.mask, need.whole.tobytes())
+        if key not in self._holders:
+            self._holders[key] = self._listed & self._masks[need.mask] & every(self.room >= need.whole)
+        return self._holders[key]
 
     def _open_cells(self, need: Need) -> Bools:
         """Cells with offerings for it."""
@@ -197,7 +236,25 @@ class Opened:
         return None if best is None else Step(best[0], best[1], best[3], best[2])
 
     def _growth(self, need: Need, nodes: Ints, rows: Ints) -> tuple[int, int, int, int] | None:
-        """(rise, crowd, node, row) of the cheapest; rows are sorted by price."""
+        """(rise, crowd, node, row) of the cheapest."""
+        rises, become = self._rises(need, nodes, rows)
+        best = int(rises.argmin())
+        if rises[best] == _NEVER:
+            return None
+        row = int(become[best])
+        return int(rises[best]), int(need.crowds[self.locality[row]]), int(nodes[best]), row
+
+    def _growths(self, need: Need, nodes: Ints) -> Ints:
+        """Each node's rise and the offering it becomes, where it is."""
+        found = np.full((2, len(nodes)), _NEVER)
+        cells = self._cell_of[self.row[nodes]]
+        for cell in np.unique(cells).tolist():
+            some = cells == cell
+            found[:, some] = self._rises(need, nodes[some], self._cells[cell])
+        return found
+
+    def _rises(self, need: Need, nodes: Ints, rows: Ints) -> tuple[Ints, Ints]:
+        """How much dearer nodes get as the first of these rows, sorted by price, that holds them; and which it is."""
         place = self.place
         load = self.load[nodes] + (need.wanted if need.wanted.ndim == 1 else need.wanted[nodes])
         fits = self._open_rows(nodes, need.mask, rows)
@@ -207,14 +264,8 @@ class Opened:
             mine = self.remaining[place.purse_of[rows[0]]] + self.usage[self.row[nodes]]
             fits &= (self.usage[rows] <= mine[:, None, :]).all(axis=2)
         first = fits.argmax(axis=1)
-        rises = np.where(
-            fits[np.arange(len(nodes)), first], place.prices[rows[first]] - place.prices[self.row[nodes]], _NEVER
-        )
-        best = int(rises.argmin())
-        if rises[best] == _NEVER:
-            return None
-        row = int(rows[first[best]])
-        return int(rises[best]), int(need.crowds[self.locality[row]]), int(nodes[best]), row
+        rises = place.prices[rows[first]] - place.prices[self.row[nodes]]
+        return np.where(fits[np.arange(len(nodes)), first], rises, _NEVER), rows[first]
 
     def _open_rows(self, nodes: Ints, mask: int, rows: Ints) -> Bools:
         """Nodes × rows that the pods there and this one may all use."""
