@@ -1,6 +1,7 @@
 """Pods become nodes: provision against a world in memory, the way it should go."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from nodewright.adapters.memory import InMemoryLedger
 from nodewright.application.errors import ConflictError, NotFoundError, UnavailableError
 from nodewright.application.ports import ClusterState, FleetAnswer, FleetRequest
+from nodewright.application.remembering import about_pool
 from nodewright.domain.claims import LaunchRecord, NodeClaim
 from nodewright.domain.limits import Limits
 from nodewright.domain.usage import NO_LIMITS
@@ -68,6 +70,32 @@ def test_a_decision_says_what_was_bought_and_why() -> None:
     assert decision.summary == "4 pods → 2 × m5.large spot at 0.08 USD/h (at least 0.08: gap 0.0 %)"
     assert "m5.large at 0.04: the cheapest of 4 types that hold its pods" in str(decision.details["launches"])
     assert decision.kind == "provision"
+
+
+def test_a_decision_keeps_what_really_came_and_its_price() -> None:
+    """Planned on the cheapest; EC2 takes from the list what it has most of, and the claim has the price of that."""
+    here = world(*pods(2, cpu="1500m"))
+    plain = here.fleet.launch
+
+    def launch(request: FleetRequest) -> FleetAnswer:
+        answer = plain(request)
+        first, *others = answer.instances
+        return FleetAnswer((replace(first, instance_type="c5.large"), *others), answer.errors)
+
+    here.fleet.launch = launch  # type: ignore[method-assign]
+    here.provision()
+    (decision,) = here.ledger.decisions(CLUSTER, 10)
+    bought = {(each.instance_type, each.price) for each in here.claims}
+    assert bought == {("m5.large", PRICES["m5.large"][1]), ("c5.large", PRICES["c5.large"][1])}
+    told = [{**each, "zone": ""} for each in decision.details["bought"]]  # type: ignore[attr-defined]
+    kind = {"pool": "default", "zone": "", "capacityType": "spot", "nodes": 1}
+    assert told == [
+        {**kind, "instanceType": "c5.large", "price": "0.045"},
+        {**kind, "instanceType": "m5.large", "price": "0.04"},
+    ]
+    assert (decision.details["cost"], decision.details["boughtCost"]) == ("0.08", "0.085")
+    (memory,) = [each.told for each in about_pool([decision], "default") if "c5.large," in each.told]
+    assert memory.startswith("came as 1 × c5.large, spot, in us-east-1")
 
 
 # ---- hints ----

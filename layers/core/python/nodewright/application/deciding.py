@@ -10,6 +10,7 @@ import msgspec
 from nodewright.application.errors import OutsideError
 from nodewright.application.launching import Outcome
 from nodewright.application.ports import Cluster, DecisionRecord, Ledger, ManifestWarning, Observer
+from nodewright.domain.claims import NodeClaim
 from nodewright.domain.gaps import gap
 from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Foresight, Launch, Plan, Relaxed, Unschedulable
@@ -106,6 +107,7 @@ def _details(decided: Decided) -> dict[str, object]:
         "bound": None if plan.bound is None else show_usd(plan.bound),
         "gapPercent": None if plan.bound is None else str(gap(plan)),
         "truncated": plan.truncated,
+        **_bought([claim for outcome in decided.outcomes for claim in outcome.nodes]),
         **{name: _foresight(each) for name, each in (("expected", plan.expected), ("headroom", plan.headroom)) if each},
     }
 
@@ -119,6 +121,16 @@ def _foresight(each: Foresight) -> dict[str, object]:
         "cost": show_usd(each.cost),
         "unschedulable": _reasons(each.left),
     }
+
+
+def _bought(nodes: Sequence[NodeClaim]) -> dict[str, object]:
+    """What EC2 chose from the launches' lists, and its price; nothing where nothing came."""
+    came = Counter((node.pool, node.instance_type, node.zone, node.capacity_type, node.price) for node in nodes)
+    told = [
+        {"pool": p, "instanceType": t, "zone": z, "capacityType": c, "price": show_usd(price), "nodes": many}
+        for (p, t, z, c, price), many in sorted(came.items())
+    ]
+    return {"bought": told, "boughtCost": show_usd(sum(node.price for node in nodes))} if told else {}
 
 
 def _launch(launch: Launch, choices: TypeChoices) -> dict[str, object]:

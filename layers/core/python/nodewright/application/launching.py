@@ -51,8 +51,13 @@ class Outcome:
     refused: str = ""
     limit: str = ""
     """The resource whose limit kept the rest from being reserved; nothing is wrong with what was launched."""
-    claims: tuple[str, ...] = ()
-    """Of the nodes that came."""
+    nodes: tuple[NodeClaim, ...] = ()
+    """Those that came, at the price they have."""
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """Of the nodes that came."""
+        return tuple(claim.id for claim in self.nodes)
 
     @property
     def ran_away(self) -> bool:
@@ -153,7 +158,7 @@ class Launcher:
             cluster, reserved.record.id, reserved.claims, answer.instances, lambda _, name: order.types.get(name)
         )
         self.observer.launched(cluster, order.pool.name, answer)
-        return Outcome(len(answer.instances), reserved.request.capacity, answer.errors, claims=came)
+        return Outcome(len(answer.instances), reserved.request.capacity, answer.errors, nodes=came)
 
     def _ask(self, reserved: Reservation) -> FleetAnswer:
         """Ask with pauses between; the same token every time."""
@@ -191,11 +196,11 @@ class Launcher:
         claims: Sequence[NodeClaim],
         instances: Sequence[Instance],
         lookup: TypeLookup,
-    ) -> tuple[str, ...]:
+    ) -> tuple[NodeClaim, ...]:
         """The claims that got an instance."""
         assigned = assign(claims, instances, lookup)
         self.ledger.settle_launch(cluster, launch_id, assigned)
-        return tuple(claim.id for claim in assigned if claim.instance_id)
+        return tuple(claim for claim in assigned if claim.instance_id)
 
     def _cool_down(self, errors: Sequence[FleetError], types: Mapping[str, InstanceType]) -> None:
         now = self.clock.now()
@@ -279,5 +284,5 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         unclear=any(o.unclear for o in outcomes),
         limit=next((o.limit for o in outcomes if o.limit), ""),
         refused="; ".join(dict.fromkeys(o.refused for o in outcomes if o.refused)),
-        claims=tuple(claim for o in outcomes for claim in o.claims),
+        nodes=tuple(claim for o in outcomes for claim in o.nodes),
     )

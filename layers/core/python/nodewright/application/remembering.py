@@ -28,7 +28,7 @@ def about_pod(decisions: Iterable[DecisionRecord], name: str) -> tuple[Memory, .
     def tell(details: Details) -> Iterator[str]:
         for launch in _entries(details, "launches"):
             if _names(launch, name):
-                yield f"a new node for it: {_launch(launch)}"
+                yield "; ".join((f"a new node for it: {_launch(launch)}", *_texts(launch, "why")))
         for nomination in _entries(details, "nominations"):
             if _names(nomination, name):
                 yield f"goes to node {nomination.get('node')}"
@@ -62,6 +62,7 @@ def about_pool(decisions: Iterable[DecisionRecord], name: str) -> tuple[Memory, 
         for launch in _entries(details, "launches"):
             if launch.get("pool") == name:
                 yield f"bought {launch.get('nodes')} × {_launch(launch)}"
+        yield from _came(details, name)
         for waits in _entries(details, "unschedulable"):
             pods = _texts(waits, "pods")
             for part in str(waits.get("message")).split("; "):
@@ -92,6 +93,14 @@ def _texts(details: Details, key: str) -> list[str]:
 
 def _names(entry: Details, name: str) -> bool:
     return any(name in {pod, pod.rpartition("/")[2]} for pod in _texts(entry, "pods"))
+
+
+def _came(details: Details, pool: str) -> Iterator[str]:
+    """What EC2 chose from the launches' lists."""
+    for each in _entries(details, "bought"):
+        if each.get("pool") == pool:
+            kind = f"{each.get('instanceType')}, {each.get('capacityType')}, in {each.get('zone')}"
+            yield f"came as {each.get('nodes')} × {kind} at {each.get('price')} USD/h"
 
 
 def _launch(launch: Details) -> str:
