@@ -51,6 +51,7 @@ def test_configuration_wakes_us_in_any_version() -> None:
         "nodepools",
         "provisioners",
         "nodeclaims",
+        "nodeoverlays",
         "ec2nodeclasses",
         "awsnodetemplates",
     }

@@ -578,3 +578,27 @@ def test_a_pool_without_types_explains_that() -> None:
     seen = snapshot([pod()], pools=[options(types=[])])
     explained = explain_pool(PlanView(seen, solve(seen)), "default")
     assert explained.shelf.nearest == "no instance types are known for its class default"
+
+
+def test_preferences_say_why_the_plan_does_not_keep_them() -> None:
+    dear = instance_type(spot=None, offerings=[offering("a", price=1.0), offering("c", price=1.5)])
+    wishes = Preferences(
+        nodes=(
+            PreferredNodes(10, requirements((ZONE, "In", "c"))),
+            PreferredNodes(20, requirements((ZONE, "In", "z"))),
+        ),
+        anti_affinity=(Weighted(50, term(HOST, app="web")),),
+    )
+    waiting = [pod(f"w-{n}", labels={"app": "web"}, preferences=wishes) for n in range(2)]
+    seen = snapshot(waiting, pools=[options(types=[dear])])
+    assert explain_pod(PlanView(seen, solve(seen)), waiting[0].key).unmet == (
+        (
+            "nodes with topology.kubernetes.io/zone In [c] (weight 10);"
+            " keeping it, the plan would cost 1.50 instead of 1.00 USD/h, and it may cost 10 % more"
+        ),
+        "nodes with topology.kubernetes.io/zone In [z] (weight 20); no node that is there or could be bought would do",
+        (
+            "another kubernetes.io/hostname than pods with app In [web]: default/w-1 in new-1 (weight 50);"
+            " it would take more nodes, or pods of equal size to change places with"
+        ),
+    )

@@ -49,9 +49,7 @@ def _planned(world: World, sold: SoldCatalogue, now: datetime, warnings: tuple[M
     """`warnings` are those of reading the objects."""
     state = replace(world.state, warnings=(*warnings, *world.state.warnings))
     resolver = NodeClassResolver(AssumedNetworks(sold.zones), AssumedImages(), AssumedProfiles(), "assumed")
-    return PlanManifests(sold, resolver)(
-        state, world.claims, world.kubernetes, now, expected=world.expected
-    )
+    return PlanManifests(sold, resolver)(state, world.claims, world.kubernetes, now, expected=world.expected)
 
 
 def _region(world: World) -> str:

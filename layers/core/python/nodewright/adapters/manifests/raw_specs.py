@@ -1,6 +1,7 @@
 """The fields of a pod spec that we read. What decides by its bytes alone stays raw until it must be read."""
 
-from typing import TypeVar
+import re
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -53,5 +54,20 @@ def decoded(decoder: "msgspec.json.Decoder[T]", raw: msgspec.Raw, path: str) -> 
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
-        at = where.strip("`").removeprefix("$")
+        at = _named(where.strip("`").removeprefix("$"), raw)
         raise ValueError(f"{path}{at}: {what}; correct the field") from error
+
+
+def _named(at: str, raw: msgspec.Raw) -> str:
+    """With the key of a map of texts where the error only says `[...]`: the first whose value is none."""
+    inside = msgspec.json.decode(raw)
+    before, found, after = at.partition("[...]")
+    if not found:
+        return at
+    for name, number in _STEP.findall(before):
+        inside = inside[name] if name else inside[int(number)]
+    key = next((key for key, value in inside.items() if not isinstance(value, str)), "")
+    return f"{before}.{key}{after}"
+
+
+_STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")

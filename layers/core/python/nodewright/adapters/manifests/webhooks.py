@@ -84,7 +84,7 @@ _WEBHOOKS: Final = (
     _webhook(
         "configuration",
         [
-            _rule("karpenter.sh", "*", _ALL, ["nodepools", "provisioners", "nodeclaims"], "Cluster"),
+            _rule("karpenter.sh", "*", _ALL, ["nodepools", "provisioners", "nodeclaims", "nodeoverlays"], "Cluster"),
             _rule("karpenter.k8s.aws", "*", _ALL, ["ec2nodeclasses", "awsnodetemplates"], "Cluster"),
         ],
         _when_updated(_CHANGED),

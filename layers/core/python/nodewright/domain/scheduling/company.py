@@ -14,6 +14,8 @@ from nodewright.domain import nodes
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.lanes import own_labels
+from nodewright.domain.scheduling.relaxing import Preference
+from nodewright.domain.scheduling.soft_rules import Sort, soft_rule, soft_spread
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.taints import Taint, untolerated
 from nodewright.domain.topology import PodAffinityTerm, PodSelector, TopologySpread
@@ -94,27 +96,28 @@ class Company:
         """Of the first rule that keeps the pod off a node of these labels; `beside`: what will run on a new one."""
         return next((told for check in self._checks if (told := check(labels, beside)) is not None), None)
 
-    def unmet(self, labels: Labels) -> Iterator[str]:
-        """Preferences that don't hold on a node of these labels."""
+    def unmet(self, labels: Labels) -> Iterator[tuple[Preference, str]]:
+        """Preferences that don't hold on a node of these labels, and what is there instead."""
         wishes = self._pod.preferences
         for each in wishes.nodes:
             if not each.requirements.admits(labels):
-                yield f"nodes with {', '.join(map(str, each.requirements.values()))} (weight {each.weight})"
+                yield each, f"nodes with {', '.join(map(str, each.requirements.values()))} (weight {each.weight})"
         for weighted in wishes.affinity:
             near = self._where(weighted.term.topology_key, partial(self._selects, weighted.term.selector))
             if labels.get(weighted.term.topology_key) not in near:
                 key = weighted.term.topology_key
-                yield f"one {key} with pods with {_shown(weighted.term)} (weight {weighted.weight})"
+                told = f"one {key} with pods with {_shown(weighted.term)} (weight {weighted.weight})"
+                yield soft_rule(Sort.TOGETHER, weighted), told
         for weighted in wishes.anti_affinity:
             objection = self._repulsion(weighted.term)(labels, ())
             if objection is not None:
                 key = weighted.term.topology_key
                 told = f"another {key} than pods with {_shown(weighted.term)}"
-                yield f"{told}: {objection.here} (weight {weighted.weight})"
+                yield soft_rule(Sort.APART, weighted), f"{told}: {objection.here} (weight {weighted.weight})"
         for spread in self._pod.spreads:
             objection = None if spread.hard else self._spread(spread)(labels, ())
             if objection is not None:
-                yield f"an even {objection}"
+                yield soft_spread(spread), f"an even {objection}"
 
     def _spread(self, spread: TopologySpread) -> "_Check":
         counted = [place for place in self._places if self._is_counted(spread, place.labels, place.taints)]

@@ -21,6 +21,7 @@ from nodewright.domain.scheduling.explanations import Fallen, OnNewNode, OnNode,
 from nodewright.domain.scheduling.limits import limited
 from nodewright.domain.scheduling.market_sieves import PodInMarket, row_labels
 from nodewright.domain.scheduling.offerings import Market
+from nodewright.domain.scheduling.relaxing import shown
 from nodewright.domain.scheduling.room_sieves import room_stages
 from nodewright.domain.scheduling.shapes import Wish, group
 from nodewright.domain.scheduling.shelf_words import best
@@ -85,9 +86,11 @@ class PlanView:
         return room.available - sum((self.pending[key].requests for key in others), Resources())
 
     def unmet(self, pod: Pod) -> tuple[str, ...]:
-        """Preferences that don't hold where it goes."""
+        """Preferences that don't hold where it goes, and why the plan doesn't keep them."""
         at = next((place for place in self._places if any(other.key == pod.key for other in place.pods)), None)
-        return tuple(self.company(pod).unmet(at.labels)) if at else ()
+        why = {each.preference: f"; {each.reason}" for each in self.plan.relaxed}
+        found = self.company(pod).unmet(at.labels) if at else ()
+        return tuple(told + why.get(shown(preference), "") for preference, told in found)
 
     def company(self, pod: Pod) -> Company:
         """The rules between pods, for this one."""

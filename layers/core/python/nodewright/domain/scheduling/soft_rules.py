@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from nodewright.domain.pods import Pod, PodKey
-from nodewright.domain.topology import PodSelector, TopologySpread
+from nodewright.domain.topology import PodSelector, TopologySpread, Weighted
 
 SPREAD_WEIGHT: Final = 50
 
@@ -44,10 +44,19 @@ def soft_rules(pod: Pod) -> Iterator[SoftRule]:
     """Those a pod has itself."""
     for spread in pod.spreads:
         if not spread.hard and _counts(spread):
-            yield SoftRule(Sort.SPREAD, SPREAD_WEIGHT, spread.topology_key, spread.selector, spread.max_skew)
+            yield soft_spread(spread)
     for sort, terms in ((Sort.TOGETHER, pod.preferences.affinity), (Sort.APART, pod.preferences.anti_affinity)):
-        for each in terms:
-            yield SoftRule(sort, each.weight, each.term.topology_key, each.term.selector)
+        yield from (soft_rule(sort, each) for each in terms)
+
+
+def soft_spread(spread: TopologySpread) -> SoftRule:
+    """Of a spread that needn't hold."""
+    return SoftRule(Sort.SPREAD, SPREAD_WEIGHT, spread.topology_key, spread.selector, spread.max_skew)
+
+
+def soft_rule(sort: Sort, each: Weighted) -> SoftRule:
+    """Of a preferred term."""
+    return SoftRule(sort, each.weight, each.term.topology_key, each.term.selector)
 
 
 def soft_rules_of(pods: Iterable[Pod]) -> tuple[SoftRule, ...]:
