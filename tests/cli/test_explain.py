@@ -210,3 +210,20 @@ def test_a_pool_that_cannot_be_read_is_told_with_its_fault() -> None:
     result = explain("pool", "odd", manifests="---" + odd + pod("p"))
     assert result.exit_code == 2
     assert "pool odd is left out: NodePool/odd spec.template.spec.requirements[0].key: karpenter.sh/x" in result.stderr
+
+
+def test_what_a_new_node_is_bought_for_that_is_not_there_is_told() -> None:
+    owner = "ownerReferences: [{kind: ReplicaSet, name: web, uid: u, controller: true}]"
+    there = pod("web-a", cpu="1500m").replace("name: web-a,", f"name: web-a, {owner},")
+    template = "{spec: {containers: [{name: app, image: app, resources: {requests: {cpu: 1500m}}}]}}"
+    workload = f"---\nkind: ReplicaSet\nmetadata: {{name: web, uid: u}}\nspec: {{replicas: 2, template: {template}}}\n"
+    buffer = "---\napiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: spare}\n"
+    buffer += "spec: {scalableRef: {kind: ReplicaSet, name: web}, replicas: 1}\n"
+    told = [explain("node", f"new-{n}", manifests=there + workload + buffer).output for n in (1, 2, 3)]
+    assert "default/web-a" in told[0]
+    assert any("  expected    default/web-expected-0" in each for each in told)
+    assert any("  headroom    default/spare-headroom-0" in each for each in told)
+    asked = [explain("node", f"new-{n}", "-o", "json", manifests=there + workload + buffer).stdout for n in (1, 2, 3)]
+    documents = [json.loads(each) for each in asked]
+    assert [name for each in documents for name in each.get("expected", [])] == ["default/web-expected-0"]
+    assert [name for each in documents for name in each.get("headroom", [])] == ["default/spare-headroom-0"]

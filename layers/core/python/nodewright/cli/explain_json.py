@@ -76,6 +76,8 @@ def _new_node(told: NewNodeExplanation) -> dict[str, object]:
         "node": told.node,
         **_launch(told.launch),
         "pods": list(map(str, told.pods)),
+        **({"expected": list(map(str, told.expected))} if told.expected else {}),
+        **({"headroom": list(map(str, told.headroom))} if told.headroom else {}),
         "requests": _amounts(told.launch.requests),
         "daemonSets": _amounts(told.daemons),
         "allocatable": _amounts(told.allocatable),

@@ -115,6 +115,8 @@ def _new_node(told: NewNodeExplanation, console: Console) -> None:
         _item(console, "DaemonSets", [str(_main(told.daemons))])
     _item(console, "has", [str(_main(told.allocatable))])
     _item(console, "pods", _names(told.pods))
+    _item(console, "expected", _names(told.expected))
+    _item(console, "headroom", _names(told.headroom))
 
 
 def _pool(told: PoolExplanation, console: Console) -> None:

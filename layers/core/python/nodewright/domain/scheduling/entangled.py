@@ -93,10 +93,9 @@ def _kind(alike: _Likeness, pods: list[Pod]) -> Kind:
 
 
 def _standing(snapshot: Snapshot) -> Iterator[Rule]:
-    """Rules of bound pods that bind others: their required anti-affinity; and all of those that are yet to come."""
+    """Rules of bound pods that bind others: their required anti-affinity."""
     for room in _everywhere(snapshot):
         yield from repulsions(room)
-        yield from (rule for pod in room.pods if pod.key in room.coming for rule in rules_of(pod))
 
 
 def _everywhere(snapshot: Snapshot) -> tuple[Room, ...]:

@@ -184,7 +184,8 @@ def _of_new(view: PlanView, name: str, launch: Launch, pods: tuple[PodKey, ...])
     taken = overhead(market, view.snapshot.daemon_sets, resources)[row].tolist()
     daemons = Resources(dict(zip(resources, taken, strict=True)))
     why = told_of(launch, TypeChoices(view.snapshot, view.plan).of(launch))
-    return NewNodeExplanation(name, launch, pods, daemons, real(kind.allocatable), why)
+    _, expected, headroom = view.content(name)
+    return NewNodeExplanation(name, launch, pods, daemons, real(kind.allocatable), why, expected, headroom)
 
 
 def explain_pool(view: PlanView, name: str) -> PoolExplanation:

@@ -148,6 +148,10 @@ class NewNodeExplanation:
     """Of the planned type."""
     why: tuple[str, ...] = ()
     """Why that type."""
+    expected: tuple[PodKey, ...] = ()
+    """Pods that aren't there, but will come."""
+    headroom: tuple[PodKey, ...] = ()
+    """What is to stay free."""
 
 
 @dataclass(frozen=True, slots=True)

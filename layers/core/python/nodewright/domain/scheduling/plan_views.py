@@ -9,7 +9,7 @@ import numpy as np
 
 from nodewright.domain import nodes
 from nodewright.domain.limits import Limits
-from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.plans import Content, Launch, Plan
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
@@ -99,6 +99,12 @@ class PlanView:
     def new_nodes(self) -> Iterator[tuple[str, Launch, tuple[PodKey, ...]]]:
         """`new-1`, `new-2`, … in the order of the plan."""
         return _new_nodes(self.plan)
+
+    def content(self, new: str) -> Content:
+        """All that a new node is bought for."""
+        contents = [content for launch in self.plan.launches for content in launch.contents]
+        names = (name for name, _, _ in self.new_nodes())
+        return next(content for name, content in zip(names, contents, strict=True) if name == new)
 
     def _names(self, rows: Bools) -> list[str]:
         return [self.rooms[row].name for row in np.flatnonzero(rows)]
