@@ -32,6 +32,8 @@ class Room:
     """Pods planned for it earlier, bound or not; those that still wait are placed here first."""
     pods: tuple[Pod, ...] = ()
     """Bound to it and not finished; `available` is without them."""
+    coming: frozenset[PodKey] = frozenset()
+    """Of those the ones that are only planned to be there: their own rules still matter."""
     host_ports: tuple[HostPort, ...] = ()
     """Taken by those, and by DaemonSet pods still to come."""
     attachable: Mapping[str, int] = field(default_factory=dict)

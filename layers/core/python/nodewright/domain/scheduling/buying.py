@@ -1,6 +1,6 @@
 """New nodes for what found no room: tier by tier, each group of competing items packed apart."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from nodewright.domain.scheduling.launch_lists import Load, launch_list, relaxed
 from nodewright.domain.scheduling.packing import Pattern
 from nodewright.domain.scheduling.problems import Items, Problem, items, problem
 from nodewright.domain.scheduling.shapes import Shape, Waiting
-from nodewright.domain.scheduling.tiers import Tier, tier, tiers
+from nodewright.domain.scheduling.tiers import NO_CAPS, Tier, tier, tiers
 from nodewright.domain.snapshot import PoolOptions
 
 
@@ -43,28 +43,35 @@ def buy(
     waiting: Waiting,
     meter: Meter,
     bar: Callable[[Tier], Tier] = lambda place: place,
+    caps: Mapping[str, int] = NO_CAPS,
 ) -> Purchase:
     """Launches for the pods that wait; those that got a node no longer do. Pools being deleted sell nothing.
 
-    `bar` leaves of a tier what may be bought beside pods that are planned already.
+    `bar` leaves of a tier what may be bought beside pods that are planned already. `caps`: what every node has of
+    resources that only count pods (caps.py); the bound knows them, too.
     """
     pools = [options for options in pools if not options.pool.terminating]
     if not waiting.left.any():
         return Purchase((), 0, ())
-    rounds = [tuple(_rounds(place, waiting, meter)) for place in map(bar, tiers(pools, waiting.shapes, daemon_sets))]
+    places = map(bar, tiers(pools, waiting.shapes, daemon_sets, caps=caps))
+    rounds = [tuple(_rounds(place, waiting, meter)) for place in places]
     visits = [visit for each in rounds for visit in each]
     return Purchase(
         launches=tuple(launch for visit in visits for launch in visit.launches),
-        bound=_bound(visits, pools, daemon_sets, waiting),
+        bound=_bound(visits, pools, daemon_sets, waiting, caps),
         tiers=tuple(each[-1].place for each in rounds),
     )
 
 
 def relaxed_bound(
-    pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], shapes: Sequence[Shape], placed: Ints
+    pools: Sequence[PoolOptions],
+    daemon_sets: Sequence[DaemonSet],
+    shapes: Sequence[Shape],
+    placed: Ints,
+    caps: Mapping[str, int] = NO_CAPS,
 ) -> int:
     """A bound for so many pods of these shapes in these pools, whatever weights, minValues and what is spared."""
-    place = tier(pools, shapes, daemon_sets)
+    place = tier(pools, shapes, daemon_sets, caps=caps)
     admitted = admission(place, shapes, strict=False)
     things = items(place, shapes, np.flatnonzero(placed).tolist(), admitted)
     return bound(problem(place, things, admitted, strict=False), things.counts(placed))
@@ -154,7 +161,11 @@ def _pods(things: Items, pattern: Pattern, waiting: Waiting) -> tuple[PodKey, ..
 
 
 def _bound(
-    visits: Sequence[_Visit], pools: Sequence[PoolOptions], daemon_sets: Sequence[DaemonSet], waiting: Waiting
+    visits: Sequence[_Visit],
+    pools: Sequence[PoolOptions],
+    daemon_sets: Sequence[DaemonSet],
+    waiting: Waiting,
+    caps: Mapping[str, int],
 ) -> int:
     """Of what went to new nodes.
 
@@ -163,9 +174,9 @@ def _bound(
     """
     placed = sum((visit.placed for visit in visits), np.zeros(len(waiting.shapes), dtype=np.int64))
     if _spilled(visits):
-        return relaxed_bound(pools, daemon_sets, waiting.shapes, placed)
+        return relaxed_bound(pools, daemon_sets, waiting.shapes, placed, caps)
     return sum(
-        relaxed_bound(visit.place.pools, daemon_sets, waiting.shapes, visit.placed)
+        relaxed_bound(visit.place.pools, daemon_sets, waiting.shapes, visit.placed, caps)
         if any(flexibility.wishes(market) for market in visit.place.markets)
         else max(visit.proven, bound(visit.problem, visit.things.counts(visit.placed)))
         for visit in visits

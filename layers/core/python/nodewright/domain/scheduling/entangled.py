@@ -93,9 +93,10 @@ def _kind(alike: _Likeness, pods: list[Pod]) -> Kind:
 
 
 def _standing(snapshot: Snapshot) -> Iterator[Rule]:
-    """Rules of bound pods that bind others: their required anti-affinity."""
+    """Rules of bound pods that bind others: their required anti-affinity; and all of those that are yet to come."""
     for room in _everywhere(snapshot):
         yield from repulsions(room)
+        yield from (rule for pod in room.pods if pod.key in room.coming for rule in rules_of(pod))
 
 
 def _everywhere(snapshot: Snapshot) -> tuple[Room, ...]:

@@ -10,7 +10,8 @@ from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
-from nodewright.domain.scheduling.packing import Packing, Pattern, pack
+from nodewright.domain.scheduling.dividing import divided
+from nodewright.domain.scheduling.packing import Packing, Pattern, pack_alike
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, item_prices
 from nodewright.domain.scheduling.problems import Problem, components
@@ -27,11 +28,12 @@ class Packed:
 
 def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Packed:
     """Each group of competing items apart: greedily first, then better. What they count is taken from `purses`."""
-    groups = [_Group(whole.part(items), items, counts[items]) for items in components(whole.allowed)]
-    packings = []
+    groups = list(_groups(whole, counts))
+    packings: list[Packing] = []
     for group in groups:
         before = purses.copy()
-        packings.append(pack(group.problem, group.counts, purses, meter))
+        model = packings[-1] if group.is_alike else None
+        packings.append(pack_alike(group.problem, group.counts, purses, meter, model))
         purses[:] = packings[-1].remaining
         group.taken = before - purses
     total = sum(packing.cost for packing in packings)
@@ -44,7 +46,8 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         packings[number] = tidied(group.problem, found)
         purses[:] = packings[number].remaining
         proven += improved.bound
-    return Packed(tuple(_patterns(groups, packings, len(counts))), proven)
+    divided_up = sum(len(group.items) for group in groups) > len(counts)
+    return Packed(tuple(_patterns(groups, packings, len(counts))), bound(whole, counts) if divided_up else proven)
 
 
 @dataclass(slots=True, eq=False)
@@ -52,7 +55,16 @@ class _Group:
     problem: Problem
     items: Ints
     counts: Ints
+    is_alike: bool
+    """The one before is much like it."""
     taken: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+def _groups(whole: Problem, counts: Ints) -> Iterator[_Group]:
+    for items in components(whole.allowed):
+        problem = whole.part(items)
+        for number, part in enumerate(divided(problem, counts[items])):
+            yield _Group(problem.part(part.items, part.rows), items[part.items], part.counts, is_alike=number > 0)
 
 
 def _patterns(groups: Sequence[_Group], packings: Sequence[Packing], items: int) -> Iterator[Pattern]:

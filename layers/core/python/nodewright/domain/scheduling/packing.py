@@ -1,7 +1,7 @@
 """Greedy packings: which node contents, on which kind of node, how often."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, item_prices
-from nodewright.domain.scheduling.problems import Problem
+from nodewright.domain.scheduling.problems import Problem, distinct_sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +32,8 @@ class Packing:
     left: Ints
     remaining: Floats
     cost: int
+    way: int = 0
+    """Which of the ways to price pods it is from."""
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -39,20 +41,31 @@ class Packing:
         return (int(self.left.sum()), self.cost, sum(pattern.times for pattern in self.patterns))
 
 
-def pack(
-    problem: Problem, counts: Ints, remaining: Floats, meter: Meter, values_of: Iterable[Floats] | None = None
-) -> Packing:
-    """The best of a portfolio, unless it is said what pods are worth; the first that ranks best wins."""
+def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter, prices: Sequence[Floats] = ()) -> Packing:
+    """The best of a portfolio, or of these ways to say what pods are worth; the first that ranks best wins."""
     worth = problem.demand @ duals(problem, counts)
-    found, work = Packing((), counts, remaining, 0), 0
-    for values in item_prices(problem, worth) if values_of is None else values_of:
-        to_beat = np.inf if found.left.any() else float(found.cost)
-        patterns, finished = _greedy(problem, counts, remaining, values, _Race(meter, worth, to_beat))
-        found = ties.best(problem, [found, settled(problem, patterns, counts, remaining)])
+    rows = distinct_sizes(problem)
+    coarse = problem.part(np.arange(len(counts)), rows)
+    best, work = Packing((), counts, remaining, 0), 0
+    for way, values in enumerate(prices or item_prices(problem, worth)):
+        to_beat = np.inf if best.left.any() else float(best.cost)
+        found, finished = _greedy(coarse, counts, remaining, values, _Race(meter, worth, to_beat))
+        patterns = [Pattern(int(rows[pattern.row]), pattern.counts, pattern.times) for pattern in found]
+        packing = replace(settled(problem, patterns, counts, remaining), way=way)
+        best = ties.best(problem, [best, packing])
         work += len(patterns) * len(problem.demand)
         if not finished or work > _ENOUGH:
             break
-    return found
+    return best
+
+
+def pack_alike(problem: Problem, counts: Ints, remaining: Floats, meter: Meter, model: Packing | None) -> Packing:
+    """The same for a problem that is much like another: what was best there will do here."""
+    if model is None:
+        return pack(problem, counts, remaining, meter)
+    worth = problem.demand @ duals(problem, counts)
+    packing = pack(problem, counts, remaining, meter, [item_prices(problem, worth)[model.way]])
+    return pack(problem, counts, remaining, meter) if packing.left.any() else replace(packing, way=model.way)
 
 
 _ENOUGH: Final = 800_000

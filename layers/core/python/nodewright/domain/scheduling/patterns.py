@@ -36,6 +36,8 @@ def _filled(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Fl
 
 _COARSE: Final = 2
 _FINE: Final = 8
+_SLIGHT: Final = 16
+"""What takes no more than this part of what is free changes scarcity little."""
 _FULL: Final = 4
 _EMPTY: Final = 1e-9
 
@@ -78,7 +80,8 @@ class _Filling:
         holds = np.fmin.reduce(self._free / self._divisor[chosen], axis=1)
         many = np.minimum(holds, self._stock[rows, chosen]).astype(np.int64)
         empty = (self._free > self._room / _FULL).all(axis=1)
-        step = np.maximum(many // np.where(empty, _COARSE, _FINE), 1)
+        step = np.maximum(many // np.where(empty, _COARSE, _FINE), np.minimum(many, holds // _SLIGHT))
+        step = np.maximum(step.astype(np.int64), 1)
         self.content[rows, chosen] += step
         self._stock[rows, chosen] -= step
         self._free -= step[:, None] * self._demand[chosen]

@@ -32,6 +32,7 @@ def planned_rooms(snapshot: Snapshot, launch: Launch, pods: Mapping[PodKey, Pod]
             initialized=False,
             pool=launch.pool,
             pods=there,
+            coming=frozenset(node),
             host_ports=tuple({port for each in kinds for port in each.host_ports})
             + tuple(port for pod in there for port in pod.host_ports),
             attachable={EBS_DRIVER: min(volumes)} if volumes else {},
@@ -44,6 +45,7 @@ def filled(room: Room, pods: tuple[Pod, ...]) -> Room:
         room,
         available=room.available - sum((pod.requests for pod in pods), Resources()),
         pods=(*room.pods, *pods),
+        coming=room.coming.union(pod.key for pod in pods),
         host_ports=(*room.host_ports, *(port for pod in pods for port in pod.host_ports)),
     )
 

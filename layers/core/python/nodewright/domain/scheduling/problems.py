@@ -46,15 +46,18 @@ class Problem:
     purse: Ints
     """The pool whose limits the row counts towards; -1 where it has none."""
     usage: Floats
+    block: Ints
+    """Rows of one block are for the same pods, whatever their size."""
 
     @property
     def round_cost(self) -> int:
         """Units of a budget that filling every kind of node once takes: it grows with the items, too."""
         return len(self.prices) * (1 + len(self.demand) // _ITEMS_A_UNIT)
 
-    def part(self, items: Ints) -> "Problem":
-        """The problem of these items alone."""
+    def part(self, items: Ints, within: Ints | None = None) -> "Problem":
+        """The problem of these items alone, on any rows or those within."""
         rows = np.flatnonzero(self.allowed[:, items].any(axis=1))
+        rows = rows if within is None else np.intersect1d(rows, within)
         return Problem(
             self.offering[rows],
             self.prices[rows],
@@ -63,6 +66,7 @@ class Problem:
             self.allowed[np.ix_(rows, items)],
             self.purse[rows],
             self.usage[rows],
+            self.block[rows],
         )
 
 
@@ -104,7 +108,27 @@ def problem(place: Tier, things: Items, admitted: Admission, *, strict: bool = T
         allowed=allowed,
         purse=_purses(place)[best],
         usage=place.usage[best].astype(np.float64),
+        block=np.unique(masks[:, best], axis=1, return_inverse=True)[1].reshape(-1),
     )
+
+
+def distinct_sizes(problem: Problem) -> Ints:
+    """Rows without those that are hardly larger than a cheaper one and good for nothing that it isn't.
+
+    Enough to work out contents, each of which may then go to the row that suits it best.
+    """
+    kept = np.zeros(0, dtype=np.int64)
+    for row in np.flatnonzero(problem.allowed.any(axis=1)).tolist():
+        like = (problem.room[kept] * _HARDLY_LARGER >= problem.room[row]).all(axis=1)
+        like &= (problem.allowed[kept] >= problem.allowed[row]).all(axis=1) & (
+            problem.purse[kept] == problem.purse[row]
+        )
+        if not like.any():
+            kept = np.append(kept, row)
+    return kept
+
+
+_HARDLY_LARGER: Final = 1.08
 
 
 def components(allowed: Bools) -> Iterator[Ints]:

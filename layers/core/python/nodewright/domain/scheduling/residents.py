@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from nodewright.domain import nodes
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.entangled import Tangle
-from nodewright.domain.scheduling.roles import Role, bound_roles
-from nodewright.domain.scheduling.rules import RepulsionRule, SpreadRule
+from nodewright.domain.scheduling.roles import Role, bound_roles, coming_roles
+from nodewright.domain.scheduling.rules import RepulsionRule, SpreadRule, rules_of
 from nodewright.domain.snapshot import Room
 from nodewright.domain.taints import untolerated
 
@@ -15,6 +15,9 @@ def resident_roles(room: Room, tangle: Tangle) -> Iterator[tuple[Role, ...]]:
     """Of each pod bound there that some rule has to do with."""
     for pod in room.pods:
         selected = tangle.selections.of(pod.key.namespace, pod.labels)
+        if pod.key in room.coming:
+            yield coming_roles([tangle.index[rule] for rule in rules_of(pod)], selected)
+            continue
         repels = [tangle.index[RepulsionRule(term)] for term in pod.anti_affinity]
         if selected or repels:
             yield bound_roles(_counted(pod, selected, tangle), repels)

@@ -33,3 +33,9 @@ def bound_roles(selected: Sequence[int], repels: Sequence[int] = (), *, counted_
     """Of a pod that is where it is: its own spread and affinity no longer matter, its anti-affinity does."""
     both = sorted({*selected, *repels})
     return tuple(Role(index, index in repels, index in selected, counted_on) for index in both)
+
+
+def coming_roles(owns: Sequence[int], selected: Sequence[int]) -> tuple[Role, ...]:
+    """Of a pod that is planned to be where it is: as of one that is there, but its own rules still matter."""
+    both = sorted({*owns, *selected})
+    return tuple(Role(index, index in owns, index in selected, counted_on=True) for index in both)

@@ -32,7 +32,7 @@ class _Rounding:
     def __init__(self, problem: Problem, counts: Ints, remaining: Floats, values: Floats, meter: Meter) -> None:
         self._problem, self._counts, self._remaining, self._meter = problem, counts, remaining, meter
         # With many items packing a rest takes as long as packing all: then the relaxation's own values have to do.
-        self._values = [values] if len(counts) > _MANY else None
+        self._values = [values] if len(counts) > _MANY else []
 
     def floored(self, columns: Sequence[Column], times: Floats) -> Packing:
         """Whole parts, and a greedy packing of the rest."""

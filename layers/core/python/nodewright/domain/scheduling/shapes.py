@@ -67,7 +67,7 @@ def group(pods: Iterable[Pod]) -> tuple[Shape, ...]:
     found: dict[_Likeness, list[Pod]] = {}
     for pod in pods:
         found.setdefault((pod.requests, _reachable(pod), pod.tolerations, pod.problems), []).append(pod)
-    return tuple(sorted((_shape(alike, members) for alike, members in found.items()), key=_order))
+    return tuple(sorted((_shape(alike, members) for alike, members in found.items()), key=in_turn))
 
 
 class Waiting:
@@ -119,6 +119,6 @@ def _reachable(pod: Pod) -> tuple[Requirements, ...]:
 _ANYWHERE: Final = (Requirements(),)
 
 
-def _order(shape: Shape) -> tuple[tuple[int, int], tuple[tuple[str, int], ...], PodKey]:
+def in_turn(shape: Shape) -> tuple[tuple[int, int], tuple[tuple[str, int], ...], PodKey]:
     """A total order: no two shapes share a pod."""
     return (shape.size, tuple(shape.requests.items()), min(shape.pods))

@@ -1,6 +1,7 @@
 """One scheduler, used by everything that asks where pods would go."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
@@ -11,6 +12,7 @@ from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.foresight import foreseeing
+from nodewright.domain.scheduling.grouped import grouped
 from nodewright.domain.scheduling.joint import Joint, JointPlan
 from nodewright.domain.scheduling.preferring import preferring
 from nodewright.domain.scheduling.priorities import higher_first
@@ -32,14 +34,58 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     """
 
     def required(asked: Snapshot, within: Budget) -> Plan:
-        plan = kept(asked, proposed(asked, within, expired))
-        return higher_first(asked, plan, lambda part: proposed(part, within, expired), lambda each: kept(asked, each))
+        return _best(asked, within, expired)
 
     return uncapped(foreseeing(capped(snapshot), lambda part: preferring(part, budget, required)))
 
 
+def _best(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
+    """The best of the proposals, each without what may not come to its nodes; of equal ones the later."""
+
+    def careful(part: Snapshot) -> Plan:
+        return proposed(part, budget, expired)
+
+    def keeping(plan: Plan) -> Plan:
+        return kept(snapshot, plan)
+
+    best: Plan | None = None
+    for proposal in _proposals(snapshot, budget, expired):
+        plan = higher_first(snapshot, keeping(proposal), careful, keeping)
+        best = plan if best is None or _rank(plan) <= _rank(best) else best
+        if not best.unschedulable and len(snapshot.pods) > _FEW:
+            break
+    return best or Plan()
+
+
+_FEW: Final = 300
+"""Pods; so few are planned in more than one way."""
+
+
+def _rank(plan: Plan) -> tuple[int, int]:
+    return len(plan.unschedulable), plan.cost
+
+
+def _proposals(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Iterator[Plan]:
+    """Plans before they are verified; they should need no correction."""
+    if not snapshot.rooms:
+        plan = _grouped(snapshot, budget, expired)
+        if plan is not None:
+            yield plan
+    yield proposed(snapshot, budget, expired)
+
+
+def _grouped(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan | None:
+    sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
+    if not sorted_out.kinds:
+        return None
+    free = group(sorted_out.free)
+    meter = Meter(budget, expired)
+    scene = JointPlan(snapshot, sorted_out, Waiting(free), meter).scene
+    return grouped(snapshot, scene, free, meter, lambda part: proposed(part, budget, expired))
+
+
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
-    """The plan before it is verified; it should need no correction."""
+    """Pods under rules one by one, the others by shape."""
     hopeless = group(pod for pod in snapshot.pods if pod.problems)
     sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
     free = group(sorted_out.free)

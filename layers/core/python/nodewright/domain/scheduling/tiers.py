@@ -1,7 +1,9 @@
 """Pools of equal weight as one place to buy: all their offerings, and who may use which."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from nodewright.domain.scheduling.daemons import overhead, runs_on
 from nodewright.domain.scheduling.offerings import Market, markets
 from nodewright.domain.scheduling.shapes import Shape, Wish
 from nodewright.domain.snapshot import PoolOptions
+
+NO_CAPS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,11 +70,12 @@ def tiers(
     shapes: Sequence[Shape],
     daemon_sets: Sequence[DaemonSet],
     choices: Sequence[Wish] = (),
+    caps: Mapping[str, int] = NO_CAPS,
 ) -> tuple[Tier, ...]:
     """By weight, heavy first; a pod goes to the first that can host it."""
     weights = sorted({options.pool.weight for options in pools}, reverse=True)
     return tuple(
-        tier([options for options in pools if options.pool.weight == weight], shapes, daemon_sets, choices)
+        tier([options for options in pools if options.pool.weight == weight], shapes, daemon_sets, choices, caps)
         for weight in weights
     )
 
@@ -80,9 +85,11 @@ def tier(
     shapes: Sequence[Shape],
     daemon_sets: Sequence[DaemonSet],
     choices: Sequence[Wish] = (),
+    caps: Mapping[str, int] = NO_CAPS,
 ) -> Tier:
     """These pools as one tier, whatever their weights.
 
+    `caps`: what every node has of resources that only count pods (caps.py).
     `choices` are wishes that nobody has, but by which open labels are told apart, too: rules between pods.
     """
     options = tuple(sorted(pools, key=lambda each: each.pool.name))
@@ -99,7 +106,7 @@ def tier(
         market_of=np.repeat(np.arange(len(sold)), sizes),
         row_of=_joined([np.arange(size) for size in sizes]),
         prices=_joined([market.shelf.prices for market in sold]),
-        room=_stacked([_room(market, daemon_sets, resources) for market in sold], len(resources)),
+        room=_stacked([_room(market, daemon_sets, resources, caps) for market in sold], len(resources)),
         on_sale=_joined([market.on_sale for market in sold]).astype(np.bool_),
         purse_of=np.repeat(np.array([purse for purse, _ in stalls], dtype=np.int64), sizes),
         limited=limited,
@@ -113,9 +120,10 @@ def daemon_rows(place: Tier, daemon_set: DaemonSet) -> Bools:
     return place.across(lambda market: runs_on(market, daemon_set))
 
 
-def _room(market: Market, daemon_sets: Sequence[DaemonSet], resources: Sequence[str]) -> Ints:
+def _room(market: Market, daemon_sets: Sequence[DaemonSet], resources: Sequence[str], caps: Mapping[str, int]) -> Ints:
     allocatable = market.shelf.amounts([kind.allocatable for kind in market.shelf.types], resources)
     room: Ints = allocatable - overhead(market, daemon_sets, resources)
+    room += np.array([caps.get(name, 0) for name in resources], dtype=np.int64)
     return room
 
 

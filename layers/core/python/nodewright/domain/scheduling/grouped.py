@@ -1,0 +1,150 @@
+"""A plan in which pods under rules are packed by shape with all others, as far as their rules are simple.
+
+What packs (requests, domain, numbers per node) is kept apart from what counts (labels and selectors): first a domain
+for every pod that needs one (apportioning.py), then packings that keep numbers per node (caps.py), then who takes
+which place (seating.py). What is left is planned carefully around that.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+import numpy as np
+
+from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.pods import PodKey
+from nodewright.domain.quantities import Resources
+from nodewright.domain.requirements import Requirement, Requirements
+from nodewright.domain.scheduling.allotments import Portion
+from nodewright.domain.scheduling.apportioning import Apportioning
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.buying import buy, relaxed_bound
+from nodewright.domain.scheduling.caps import Caps, caps
+from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.gathering import Gathering, Sort, gatherings
+from nodewright.domain.scheduling.prospects import Prospects
+from nodewright.domain.scheduling.scene import Scene
+from nodewright.domain.scheduling.seating import INDIFFERENT, Manners, Seating
+from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish, in_turn
+from nodewright.domain.scheduling.succession import Succession
+from nodewright.domain.snapshot import Snapshot
+
+Planner = Callable[[Snapshot], Plan]
+
+
+def grouped(snapshot: Snapshot, scene: Scene, free: Sequence[Shape], meter: Meter, careful: Planner) -> Plan | None:
+    """None where no pod under rules is simple. For snapshots without rooms; `careful` plans what is left."""
+    scene.look_round()
+    prospects = Prospects(scene)
+    apportioning = Apportioning(scene, prospects)
+    portions = [(each, apportioning.portions(each)) for each in gatherings(scene, prospects)]
+    allotted = [(each, found) for each, found in portions if found is not None]
+    return _Grouping(snapshot, scene.tangle, allotted, free, meter).plan(careful) if allotted else None
+
+
+class _Grouping:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        tangle: Tangle,
+        allotted: Sequence[tuple[Gathering, Sequence[Portion]]],
+        free: Sequence[Shape],
+        meter: Meter,
+    ) -> None:
+        gathered = [gathering for gathering, _ in allotted]
+        self._snapshot = snapshot
+        self._tangle = tangle
+        self._meter = meter
+        self._caps = caps(tangle, gathered)
+        self._shapes = _shapes(tangle, self._caps, [each for _, some in allotted for each in some], free)
+        self._free = free
+        self._pools = [options for options in snapshot.pools if not options.pool.terminating]
+        self._apart = {
+            rule: tangle.rules[rule] for each in gathered for rule, sort in each.rules.items() if sort is Sort.APART
+        }
+        self._manners = dict(_manners(tangle, gathered, self._apart.keys()))
+
+    def plan(self, careful: Planner) -> Plan:
+        """All of it."""
+        waiting = Waiting(self._shapes)
+        purchase = buy(self._pools, self._snapshot.daemon_sets, waiting, self._meter, caps=self._caps.every)
+        launches = tuple(self._seated(purchase.launches))
+        placed = {key for launch in launches for node in launch.nodes for key in node}
+        left = [pod for pod in self._snapshot.pods if pod.key not in placed]
+        succession = Succession(self._snapshot)
+        succession.add(Plan(launches=launches))
+        rest = careful(succession.left(left)) if left else Plan()
+        succession.add(rest)
+        launches = succession.launches()
+        return Plan(
+            launches=launches,
+            unschedulable=rest.unschedulable,
+            cost=sum(launch.price * len(launch.nodes) for launch in launches),
+            bound=self._bound(launches),
+            truncated=self._meter.stopped or rest.truncated,
+        )
+
+    def _seated(self, launches: Sequence[Launch]) -> Iterator[Launch]:
+        """The launches with pods of equal shape where they may be."""
+        shape_of = {key: number for number, shape in enumerate(self._shapes) for key in shape.pods}
+        nodes = [keys for launch in launches for keys in launch.nodes]
+        pods: defaultdict[int, list[tuple[PodKey, Manners]]] = defaultdict(list)
+        for keys in nodes:
+            for key in keys:
+                pods[shape_of[key]].append((key, self._manners.get(key, INDIFFERENT)))
+        seats = Seating(self._apart, [Counter(shape_of[key] for key in keys) for keys in nodes]).seat(pods)
+        turn = iter(seats)
+        for launch in launches:
+            filled = tuple(tuple(keys) for keys in (next(turn) for _ in launch.nodes) if keys)
+            if filled:
+                yield replace(launch, nodes=filled)
+
+    def _bound(self, launches: Sequence[Launch]) -> int:
+        """Whatever the rules, but for numbers per node."""
+        placed = {key for launch in launches for node in launch.nodes for key in node}
+        whole = [Portion(number, len(kind.pods), None) for number, kind in enumerate(self._tangle.kinds)]
+        shapes = _shapes(self._tangle, self._caps, whole, self._free, proven=True)
+        counts = np.array([sum(key in placed for key in shape.pods) for shape in shapes], dtype=np.int64)
+        return relaxed_bound(self._pools, self._snapshot.daemon_sets, shapes, counts, self._caps.proven)
+
+
+def _shapes(
+    tangle: Tangle, capped: Caps, portions: Iterable[Portion], free: Iterable[Shape], *, proven: bool = False
+) -> Sequence[Shape]:
+    """What packs alike, large ones first. `proven`: with no numbers but those of rules."""
+    found: defaultdict[tuple[Resources, Wish], list[PodKey]] = defaultdict(list)
+    given: Counter[int] = Counter()
+    for portion in portions:
+        kind = tangle.kinds[portion.kind]
+        extra = capped.proven_of(kind) if proven else capped.of(kind)
+        first = given[portion.kind]
+        given[portion.kind] += portion.count
+        alike = (kind.requests + extra, _narrowed(kind.wish, portion.where))
+        found[alike] += [pod.key for pod in kind.pods[first : first + portion.count]]
+    for shape in free:
+        found[shape.requests, shape.wish] += shape.pods
+    shapes = [Shape(requests, wish, (), tuple(keys)) for (requests, wish), keys in found.items()]
+    return sorted(shapes, key=in_turn)
+
+
+def _narrowed(wish: Wish, where: Requirement | None) -> Wish:
+    if where is None:
+        return wish
+    return replace(wish, alternatives=tuple(each.intersect(Requirements((where,))) for each in wish.alternatives))
+
+
+def _manners(
+    tangle: Tangle, gathered: Iterable[Gathering], apart: AbstractSet[int]
+) -> Iterator[tuple[PodKey, Manners]]:
+    """Of the pods that such rules have to do with."""
+    for gathering in gathered:
+        for number in gathering.kinds:
+            kind = tangle.kinds[number]
+            manners = Manners(_those(kind.owns, apart), _those(kind.selected, apart))
+            if manners != INDIFFERENT:
+                yield from ((pod.key, manners) for pod in kind.pods)
+
+
+def _those(rules: Iterable[int], apart: AbstractSet[int]) -> tuple[int, ...]:
+    return tuple(rule for rule in rules if rule in apart)
