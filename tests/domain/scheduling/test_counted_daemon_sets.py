@@ -117,7 +117,7 @@ class TestNodesForOthers:
         assert solve(world).unschedulable == ()
 
 
-def test_no_spread_relies_on_an_agent_that_may_come_to_a_node_that_takes_no_pods() -> None:
+def test_no_agent_is_expected_on_a_node_that_takes_no_pods() -> None:
     aside = room("aside", labels={HOSTNAME_LABEL: "aside", ZONE_LABEL: "a"})
     both = (spread(), spread(HOSTNAME_LABEL))
     world = replace(beside(AGENT, snapshot([pod(labels=APP, spreads=both)])), bystanders=(aside,))
@@ -125,5 +125,18 @@ def test_no_spread_relies_on_an_agent_that_may_come_to_a_node_that_takes_no_pods
     plan = solve(world)
 
     assert len(plan.unschedulable) == 1
+    assert check(world, plan) == []
+    assert placeable(world, plan) == []
+
+
+def test_and_none_keeps_pods_out_of_its_zone() -> None:
+    four = tuple(pod(f"there-{number}", labels=APP, node_name="aside") for number in range(4))
+    aside = room("aside", labels={HOSTNAME_LABEL: "aside", ZONE_LABEL: "b"}, pods=four)
+    sold = [options(types=[instance_type("x.m", zones="ab")])]
+    waiting = pods(7, labels=APP, cpu="100m", spreads=(spread(),))
+    world = replace(beside(AGENT, snapshot(waiting, pools=sold)), bystanders=(aside,))
+
+    plan = solve(world)
+
     assert check(world, plan) == []
     assert placeable(world, plan) == []

@@ -25,8 +25,6 @@ class Site:
     planned: tuple[Pod, ...]
     daemons: tuple[DaemonSet, ...]
     """Whose pods come, whatever else happens."""
-    perhaps: tuple[DaemonSet, ...] = field(default=(), kw_only=True)
-    """Whose pods may come."""
     host_ports: tuple[HostPort, ...]
     """Taken by what is bound and by DaemonSets."""
     attachable: Mapping[str, int] = field(default_factory=dict)
@@ -43,7 +41,7 @@ def final_state(snapshot: Snapshot, plan: Plan) -> tuple[Site, ...]:
     pods = {pod.key: pod for pod in snapshot.pods}
     sent = {each.node: each.pods for each in plan.nominations}
     rooms = [_there(room, [pods[key] for key in sent.get(room.name, ())], snapshot) for room in snapshot.rooms]
-    others = [_aside(_there(room, [], snapshot)) for room in snapshot.bystanders]
+    others = [replace(_there(room, [], snapshot), daemons=()) for room in snapshot.bystanders]
     return (*rooms, *others, *_new(snapshot, plan, pods))
 
 
@@ -59,11 +57,6 @@ def _there(room: Room, planned: Sequence[Pod], snapshot: Snapshot) -> Site:
         attachable=room.attachable,
         attached=room.all_attached,
     )
-
-
-def _aside(site: Site) -> Site:
-    """A node that takes no pods: it may be left alone by DaemonSets, too (Fargate), or not answer."""
-    return replace(site, daemons=(), perhaps=site.daemons)
 
 
 def _new(snapshot: Snapshot, plan: Plan, pods: Mapping[PodKey, Pod]) -> Iterator[Site]:

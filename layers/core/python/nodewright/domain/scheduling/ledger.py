@@ -11,7 +11,7 @@ from nodewright.domain.taints import untolerated
 from nodewright.domain.topology import Namespaces
 
 Member = tuple[int, PodKey | None]
-"""Where a pod is; no key: it is there already, or comes whatever else does. DaemonSets that may come go by theirs."""
+"""Where a pod is; no key: it is there already, or comes whatever else does."""
 Domains = tuple[str | None, ...]
 """Of each site; None where it is in none."""
 
@@ -76,9 +76,6 @@ class Ledger:
                 if guarded.isdisjoint(zip(counting, domains, strict=True)):
                     for index in counting:
                         found[index].append((number, None))
-            for daemon_set in site.perhaps:
-                for index in selections.of(daemon_set.key.namespace, daemon_set.labels):
-                    found[index].append((number, daemon_set.key))
             for pod in (*site.bound, *site.planned):
                 planned = pod.key if self.site_of.get(pod.key) == number else None
                 for index in selections.of(pod.key.namespace, pod.labels):

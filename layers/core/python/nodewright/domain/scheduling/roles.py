@@ -29,10 +29,10 @@ def roles(kind: Kind, ranks: Sequence[int]) -> tuple[Role, ...]:
     )
 
 
-def bound_roles(selected: Sequence[int], repels: Sequence[int] = (), *, counted_on: bool = True) -> tuple[Role, ...]:
+def bound_roles(selected: Sequence[int], repels: Sequence[int] = ()) -> tuple[Role, ...]:
     """Of a pod that is where it is: its own spread and affinity no longer matter, its anti-affinity does."""
     both = sorted({*selected, *repels})
-    return tuple(Role(index, index in repels, index in selected, counted_on) for index in both)
+    return tuple(Role(index, index in repels, index in selected, counted_on=True) for index in both)
 
 
 def coming_roles(owns: Sequence[int], selected: Sequence[int]) -> tuple[Role, ...]:

@@ -70,7 +70,8 @@ class Scene:
         there = list(zip((*rooms, *others), of_rooms, sites, strict=True))
         for each in there:
             self._furnish(*each)
-        for each in there:
+        # Nodes that take no pods have the DaemonSets' pods that they will have.
+        for each in there[: len(rooms)]:
             self._expect_daemons(*each)
         self._daemons = [
             NewDaemons(tier, rows, tangle, daemon_sets, self.tallies) for tier, rows in zip(tiers, of_rows, strict=True)
@@ -288,10 +289,10 @@ class Scene:
             self.demands.attach(room.all_attached, site)
 
     def _expect_daemons(self, room: Room, locality: int, site: int) -> None:
-        """Those that come to a node, unless a bound pod keeps them off; to one that takes no pods they may."""
+        """Those that come to a node, unless a bound pod keeps them off."""
         for daemon_set in daemons_to_come(room, self.daemon_sets):
             selected = self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels)
-            daemon = bound_roles(selected, counted_on=site >= 0)
+            daemon = bound_roles(selected)
             where = self.tallies.unrepelled(daemon)
             if where.localities[locality] and site not in where.never:
                 self.tallies.add(daemon, locality, site)
