@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from nodewright.application.errors import RefusedError
 from nodewright.application.node_class_resolution import ResolvedNodeClass
 from nodewright.application.ports import FleetOverride, LaunchTemplateSpec
+from nodewright.application.request_sizes import fitting
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.clusters import ConnectedCluster
@@ -88,7 +89,7 @@ def template_orders(order: Order) -> tuple[TemplateOrder, ...]:
 
 
 def _buyable(order: Order) -> Iterator[tuple[LaunchOffering, str]]:
-    for offering in order.launch.offerings:
+    for offering in fitting(order.launch.offerings, tags(order)):
         image = order.resolved.image_for(order.types[offering.instance_type])
         if image and offering.zone in order.resolved.subnets:
             yield offering, image
