@@ -99,6 +99,12 @@ def test_there_are_no_more_launches_for_it() -> None:
     assert (contents, len(plan.launches)) == ({3, 2}, 2)
 
 
+def test_a_nodes_pods_are_divided_among_others_that_grow() -> None:
+    """[5 1] and [5] on six cores each and [2 2] on four: two of eight cost as much."""
+    kinds: Kinds = ((2, 1), (4, 2), (8, 4), (6, 3))
+    assert standing(plan_of(kinds, [1, 2, 2, 5, 5]), kinds)[:2] == (8, 2)
+
+
 @settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from([2, 3, 4, 5]),

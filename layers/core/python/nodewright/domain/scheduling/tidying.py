@@ -4,6 +4,7 @@ A packing that costs the least may still have two nodes where one of twice the s
 the last core beside one that is nearly empty. Both are put right step by step, never at a price.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -12,6 +13,7 @@ import numpy as np
 
 from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Floats, Ints, every
+from nodewright.domain.scheduling.dissolving import dissolutions
 from nodewright.domain.scheduling.packing import Packing, Pattern, merged_patterns, pay, settled, times_affordable
 from nodewright.domain.scheduling.problems import Problem
 from nodewright.domain.scheduling.ties import filled
@@ -29,9 +31,9 @@ _MOST_PATTERNS: Final = 64
 
 
 def merged(problem: Problem, packing: Packing) -> Packing:
-    """With two nodes made one wherever that costs no more."""
+    """With two nodes made one, or one divided among the others, wherever that costs no more."""
     while True:
-        step = next(_merges(problem, packing), None)
+        step = next(itertools.chain(_merges(problem, packing), dissolutions(problem, packing)), None)
         if step is None:
             return packing
         packing = step
