@@ -46,6 +46,7 @@ BY_AGENTS = replace(spread(CAPACITY_TYPE), selector=NOT_WEB)
 CACHE = PodSelector(Requirements.from_labels({"app": "cache"}), frozenset({"default"}))
 BY_CACHES = replace(spread(ZONE), selector=CACHE)
 MOVED = "one of two nodes in a zone had better be in another, and a third pod follows it"
+SPOT = {"a": 0.69, "b": 0.92, "c": 1.15}
 ARM = Requirements([Requirement.of("kubernetes.io/arch", "In", ["arm64"])])
 GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
 
@@ -238,6 +239,24 @@ WORLDS: dict[str, Snapshot] = {
         pools=[
             options(
                 types=[SMALL[0], instance_type("x.m", cpu="3920m", memory="7Gi", on_demand=2.0, spot=0.6)],
+                remaining=Limits({"cpu": 8_000}),
+            )
+        ],
+    ),
+    "the last node of a limit in a zone without any, and the next pod joins one that is there": snapshot(
+        [
+            *pods(
+                3, "web", cpu="2500m", labels=LABELS, spreads=(spread(), replace(BY_CACHES, topology_key=CAPACITY_TYPE))
+            ),
+            pod("db", cpu="100m"),
+            pod("cache", cpu="100m", labels={"app": "cache"}, affinity=(term(ZONE, CACHE),)),
+        ],
+        pools=[
+            options(
+                types=[
+                    instance_type("x.m", cpu="3920m", memory="7Gi", on_demand=2.0, spot=None),
+                    instance_type("y.m", cpu="3920m", offerings=[offering(z, "spot", p) for z, p in SPOT.items()]),
+                ],
                 remaining=Limits({"cpu": 8_000}),
             )
         ],

@@ -223,6 +223,7 @@ class _Placing:
             localities=ruling.localities,
             opening=scene.tallies.openings(),
             crowds=crowds,
+            nodes=scene.tallies.nodes(scene.roles[number]),
             rows=scene.bearable(tier, number),
         )
 

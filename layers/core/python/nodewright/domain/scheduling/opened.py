@@ -48,6 +48,8 @@ class Need:
     opening: Bools
     """Localities where a node may be opened."""
     crowds: Ints
+    nodes: Ints
+    """How many there are in each locality."""
     rows: Bools | None = None
     """Offerings that a new node must be one of, where that matters."""
 
@@ -159,7 +161,10 @@ class Opened:
         return found
 
     def fresh(self, need: Need) -> Step | None:
-        """The cheapest new node; of equals the one where fewest are."""
+        """The cheapest new node; of equals the one where fewest pods are, and within limits where fewest nodes are.
+
+        For where limits allow no more, those to come can only be where nodes are.
+        """
         mask = self._large_enough(need) & (need.localities & need.opening)[self.locality]
         if self.place.limited:
             mask &= self.affordable
@@ -172,7 +177,8 @@ class Opened:
             return None
         found = np.flatnonzero(mask)
         crowds = need.crowds[self.locality[found]]
-        best = np.lexsort((found, crowds, self.place.prices[found]))[0]
+        nodes = need.nodes[self.locality[found]] if self.place.limited else found
+        best = np.lexsort((found, nodes, crowds, self.place.prices[found]))[0]
         return Step(int(self.place.prices[found[best]]), int(crowds[best]), int(found[best]))
 
     def put(self, step: Step, need: Need, site: int) -> int:

@@ -37,10 +37,14 @@ class Tallies:
         if self._seen[locality] == 1:
             for spread in self.spreads_by_rule.values():
                 spread.there(locality)
+        for spread in self.spreads_by_rule.values():
+            spread.count_node(locality, 1)
 
     def gone(self, locality: int) -> None:
         """One of its nodes isn't."""
         self._seen[locality] -= 1
+        for spread in self.spreads_by_rule.values():
+            spread.count_node(locality, -1)
         if not self._seen[locality]:
             left = [each for each, many in self._seen.items() if many]
             for spread in self.spreads_by_rule.values():
@@ -120,6 +124,15 @@ class Tallies:
                 total += spread.of_localities()
         return total
 
+    def nodes(self, roles: Iterable[Role]) -> Ints:
+        """How many nodes there are where a locality is, by the spreads that such pods have."""
+        total = np.zeros(self._size, dtype=np.int64)
+        for role in roles:
+            spread = self.spreads_by_rule.get(role.rule) if role.owner else None
+            if spread is not None:
+                total += spread.nodes()
+        return total
+
 
 def _tally(rule: Rule, localities: Localities) -> "SpreadTally | HostSpread | Repulsion | Affinity":
     if isinstance(rule, SpreadRule):
@@ -144,6 +157,7 @@ class SpreadTally:
         self._count = np.zeros(size, dtype=np.int64)
         self._least = np.zeros(size, dtype=np.int64)
         self._owners = np.zeros(size, dtype=np.int64)
+        self._nodes = np.zeros(size, dtype=np.int64)
         self._home: tuple[int, int] | None = None
         self.existing = np.zeros(size, dtype=np.bool_)
         self.reachable = np.zeros(size, dtype=np.bool_)
@@ -167,6 +181,15 @@ class SpreadTally:
         """There is a node of it."""
         if self.domain[locality] >= 0:
             self.existing[self.domain[locality]] = True
+
+    def count_node(self, locality: int, more: int) -> None:
+        """One more of it, or one less."""
+        if self.domain[locality] >= 0:
+            self._nodes[self.domain[locality]] += more
+
+    def nodes(self) -> Ints:
+        """How many nodes there are where a locality is."""
+        return np.where(self.domain < 0, 0, self._nodes[self.domain])
 
     def only(self, localities: Sequence[int]) -> None:
         """Nodes are in these alone."""
