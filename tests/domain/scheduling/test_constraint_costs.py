@@ -108,3 +108,10 @@ def test_the_largest_workloads_are_tried_and_the_rest_is_counted() -> None:
 
 def test_a_pod_that_no_node_helps_is_asked_nothing() -> None:
     assert costs(snapshot(web(1, spreads=(spread(),), problems=("spec.x is not supported",)))).costs == ()
+
+
+def test_pods_without_an_owner_belong_together_by_their_labels() -> None:
+    alone = pods(3, "p", cpu="300m", labels=W, anti_affinity=(term(),))
+    assert costs(snapshot(alone, pools=[ON_DEMAND])).costs == (
+        ConstraintCost("Pods default/app=w", "zone anti-affinity", 3, 2 * USD, 0),
+    )

@@ -113,7 +113,7 @@ def test_rules_that_keep_it_off_what_is_cheaper_are_named() -> None:
     choices = TypeChoices(world, plan)
     assert told_of(first, choices.of(first))[0] == "x.a at 1.00: the cheapest of 2 types that hold its pods"
     assert told_of(second, choices.of(second))[0] == (
-        "x.b at 2.00: x.a at 1.00 would hold its pods for less, but spread, affinity, preferences, limits or"
+        "x.b at 2.00: x.a at 1.00 in a would hold its pods for less, but spread, affinity, preferences, limits or"
         " minValues rule it out"
     )
 

@@ -1,6 +1,5 @@
 """Pods by what they belong to."""
 
-from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from nodewright.domain.pods import Pod
@@ -23,11 +22,3 @@ def owner_of(pod: Pod) -> OwnerKey:
     if pod.owner is None:
         return OwnerKey(pod.key.namespace, "Pod", pod.key.name)
     return OwnerKey(pod.key.namespace, pod.owner.kind, pod.owner.name)
-
-
-def by_owner(pods: Iterable[Pod]) -> Mapping[OwnerKey, tuple[Pod, ...]]:
-    """In an order of their own."""
-    found: dict[OwnerKey, list[Pod]] = {}
-    for pod in pods:
-        found.setdefault(owner_of(pod), []).append(pod)
-    return {owner: tuple(found[owner]) for owner in sorted(found)}

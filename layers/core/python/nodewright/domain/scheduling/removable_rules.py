@@ -1,12 +1,12 @@
 """Rules that a workload or a pool could do without, each with the world as it would be without it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from nodewright.domain.nodes import HOSTNAME_LABEL, ZONE_LABEL
-from nodewright.domain.owners import OwnerKey, by_owner, owner_of
+from nodewright.domain.owners import OwnerKey, owner_of
 from nodewright.domain.pods import Pod
 from nodewright.domain.pods_at_risk import MAX_PODS_AT_RISK
 from nodewright.domain.pools import NodePool
@@ -37,6 +37,21 @@ def removable_rules(snapshot: Snapshot) -> tuple[RemovableRule, ...]:
     return (*_of_pools(snapshot), *of_pods)
 
 
+def _group_of(pod: Pod) -> OwnerKey:
+    """Its owner; pods without one belong together by their labels."""
+    if pod.owner is None and pod.labels:
+        told = ",".join(f"{key}={value}" for key, value in sorted(pod.labels.items()))
+        return OwnerKey(pod.key.namespace, "Pods", told)
+    return owner_of(pod)
+
+
+def _groups(pods: Iterable[Pod]) -> Mapping[OwnerKey, Sequence[Pod]]:
+    found: dict[OwnerKey, list[Pod]] = {}
+    for pod in pods:
+        found.setdefault(_group_of(pod), []).append(pod)
+    return {group: found[group] for group in sorted(found)}
+
+
 class _Sort(StrEnum):
     SPREAD = "spread"
     AFFINITY = "affinity"
@@ -57,7 +72,7 @@ class _PodRule:
 
 def _of_owners(snapshot: Snapshot) -> Iterator[RemovableRule]:
     able = (pod for pod in snapshot.pods if not pod.problems)
-    for owner, pods in by_owner(able).items():
+    for owner, pods in _groups(able).items():
         for rule in dict.fromkeys(rule for pod in pods for rule in _rules(pod)):
             having = [pod for pod in pods if rule in _rules(pod)]
             yield RemovableRule(
@@ -97,7 +112,7 @@ def _taking(owner: OwnerKey, rule: _PodRule) -> Callable[[Snapshot], Snapshot]:
     """Of its bound pods, too: their anti-affinity keeps pending ones away."""
 
     def without(pod: Pod) -> Pod:
-        return _WITHOUT[rule.sort](pod, rule.key) if owner_of(pod) == owner else pod
+        return _WITHOUT[rule.sort](pod, rule.key) if _group_of(pod) == owner else pod
 
     def room(each: Room) -> Room:
         return replace(each, pods=tuple(map(without, each.pods)))

@@ -158,7 +158,7 @@ def _repulsion(rule: RepulsionRule, role: Role) -> Reason:
     whose = "its own podAntiAffinity" if role.owner else "podAntiAffinity of other pods"
     return Reason(
         "PodAntiAffinity",
-        f"PodAntiAffinity: {whose} against {_shown(rule)} leaves no {key}: each that can be reached is taken; "
+        f"{whose} against {_shown(rule)} leaves no {key}: each that can be reached is taken; "
         f"make the term preferred or let a pool offer more",
     )
 

@@ -33,6 +33,8 @@ class Sold:
 
     instance_type: str
     capacity_type: CapacityType
+    zone: str
+    """One in which it is."""
     price: int
 
 
@@ -163,7 +165,7 @@ class _Choice:
     def _sold(self, row: int) -> Sold:
         shelf = self.market.shelf
         offering = shelf.offerings[row]
-        return Sold(shelf.types[shelf.type_of[row]].name, offering.capacity_type, offering.price)
+        return Sold(shelf.types[shelf.type_of[row]].name, offering.capacity_type, offering.zone, offering.price)
 
     def _names(self, rows: Bools) -> set[str]:
         return {self.market.shelf.types[kind].name for kind in np.unique(self.market.shelf.type_of[rows])}

@@ -5,6 +5,7 @@ from typing import Final
 
 from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Launch
+from nodewright.domain.quantities import EPHEMERAL_STORAGE, MEMORY, Resources
 from nodewright.domain.scheduling.launch_lists import MOST_TYPES, dearest
 from nodewright.domain.scheduling.type_choices import Absence, Sold, TypeChoice
 
@@ -25,8 +26,8 @@ def _cheapest(launch: Launch, choice: TypeChoice) -> str:
     kind = f"{launch.instance_types[0]} at {show_usd(launch.price)}"
     if choice.kept_off is not None:
         return (
-            f"{kind}: {_told(choice.kept_off)} would hold its pods for less, but spread, affinity, preferences,"
-            " limits or minValues rule it out"
+            f"{kind}: {_told(choice.kept_off)} in {choice.kept_off.zone} would hold its pods for less, but spread,"
+            " affinity, preferences, limits or minValues rule it out"
         )
     if choice.holding <= 1:
         return f"{kind}: the only type that its pods may use and that holds them"
@@ -38,7 +39,7 @@ def _around(launch: Launch, choice: TypeChoice) -> Iterator[str]:
         more = (choice.next_best.price - launch.price) * 100 / max(launch.price, 1)
         yield f"next is {_told(choice.next_best)}" + (f" (+{more:.1f} %)" if more > 0 else "")
     if choice.too_small is not None:
-        yield f"{_told(choice.too_small)} lacks {choice.lacking}"
+        yield f"{_told(choice.too_small)} lacks {_shown(choice.lacking)}"
 
 
 def _way(launch: Launch, choice: TypeChoice) -> str:
@@ -74,6 +75,16 @@ def _barred(choice: TypeChoice) -> str:
         return ""
     why = "a launch has no room for" if choice.listed >= MOST_TYPES else "limits or rules between pods leave out"
     return f"; {choice.barred} more {why}"
+
+
+def _shown(lacking: Resources) -> str:
+    """Whole mebibytes: nobody asks for single bytes."""
+    rounded = {name: -(-amount // _MEBI) * _MEBI if name in _BYTES else amount for name, amount in lacking.items()}
+    return str(Resources(rounded))
+
+
+_BYTES: Final = frozenset({MEMORY, EPHEMERAL_STORAGE})
+_MEBI: Final = 2**20
 
 
 def _told(sold: Sold) -> str:
