@@ -375,3 +375,10 @@ def test_headroom_alone_is_something_to_launch() -> None:
     first, *_ = shown(KEEPING, CLASS).splitlines()
     assert first.startswith("1 node to launch for 4.00 USD/h")
     assert "no pod of the input" not in first
+
+
+def test_the_proof_says_that_it_knows_not_every_rule() -> None:
+    zones = SPREAD.replace("kubernetes.io/hostname", "topology.kubernetes.io/zone")
+    assert "Proven, not counting every rule between pods: no plan for these pods costs less than 1.00 USD/h; gap" in (
+        shown(POOL, CLASS, zones)
+    )

@@ -93,7 +93,7 @@ class _Page:
         if not (planned.snapshot.pods or count):
             line.append(": no pod of the input waits for one")
         self._print(line)
-        if bound := _bound(plan):
+        if bound := _bound(plan, ruled=any(map(_is_ruled, planned.snapshot.pods))):
             self._print(Text(bound, style="dim"))
 
     def launches(self, planned: Planned) -> None:
@@ -144,7 +144,7 @@ class _Page:
         free = [f"{each.subject} {each.rule}" for each in costs.costs if not each.cost and not each.waiting]
         if free:
             more = f" and {len(free) - MOST_FREE} more" if len(free) > MOST_FREE else ""
-            self._print(Text(f"  Nothing: {', '.join(free[:MOST_FREE])}{more}", style="dim"))
+            self._print(Text(f"  Cost nothing: {', '.join(free[:MOST_FREE])}{more}", style="dim"))
         if costs.skipped:
             rules = _count(costs.skipped, "rule")
             self._print(Text(f"  Not tried, for each takes a plan: {rules} of the smallest workloads", style="dim"))
@@ -235,12 +235,21 @@ def _whereabouts(each: Foresight) -> str:
     return ", ".join(parts)
 
 
-def _bound(plan: Plan) -> str:
+def _bound(plan: Plan, *, ruled: bool) -> str:
     if plan.bound is None or not plan.cost:
         return ""
     if plan.bound >= plan.cost:
         return "Proven: no plan for these pods costs less."
-    return f"Proven: no plan for these pods costs less than {show_usd(plan.bound)} USD/h; gap {gap(plan)} %."
+    least = f"no plan for these pods costs less than {show_usd(plan.bound)} USD/h"
+    if ruled:
+        return f"Proven, not counting every rule between pods: {least}; gap {gap(plan)} %."
+    return f"Proven: {least}; gap {gap(plan)} %."
+
+
+def _is_ruled(pod: Pod) -> bool:
+    """Whether it has rules that the proof may leave out."""
+    hard = any(spread.hard for spread in pod.spreads)
+    return bool(hard or pod.affinity or pod.anti_affinity or pod.host_ports)
 
 
 def _price_of(each: ConstraintCost) -> str:

@@ -115,14 +115,14 @@ def _spread(scene: Scene, rule: SpreadRule, role: Role) -> Iterator[Reason]:
     if reachable < rule.min_domains:
         yield Reason(
             "TopologySpread",
-            f"TopologySpread: needs {rule.min_domains} {_plural(rule.key)}, {reachable} reachable; with maxSkew "
+            f"needs {rule.min_domains} {_plural(rule.key)}, {reachable} reachable; with maxSkew "
             f"{rule.max_skew} over {rule.key} no more pods may come ({counts or 'no domain'}); lower minDomains or "
             f"let a pool offer more",
         )
         return
     yield Reason(
         "TopologySpread",
-        f"TopologySpread: one more pod would pass maxSkew {rule.max_skew} over {rule.key} wherever it could go "
+        f"one more pod would pass maxSkew {rule.max_skew} over {rule.key} wherever it could go "
         f"({counts or 'no node has the label'}); it counts {_shown(rule)}; raise maxSkew or let a pool "
         f"offer the others",
     )
@@ -134,12 +134,12 @@ def _affinity(scene: Scene, rule: AffinityRule, role: Role) -> Reason:
     if where:
         return Reason(
             "PodAffinity",
-            f"PodAffinity: pods with {_shown(rule)} are in {' and '.join(where)}, where it can't go or where it is not "
+            f"pods with {_shown(rule)} are in {' and '.join(where)}, where it can't go or where it is not "
             f"sure that they come before it; let a pool offer nodes there, or correct spec.affinity.podAffinity",
         )
     return Reason(
         "PodAffinity",
-        f"PodAffinity: there is no pod with {_shown(rule)} in any {keys} that it could join, bound or planned "
+        f"there is no pod with {_shown(rule)} in any {keys} that it could join, bound or planned "
         f"before it; create one, or correct spec.affinity.podAffinity",
     )
 
