@@ -465,6 +465,14 @@ def test_the_oldest_kinds_wake_us_as_the_newer_do(client: Client, woken: list[st
     assert woken == ["CREATE provisioners", "CREATE awsnodetemplates", "UPDATE provisioners", "DELETE provisioners"]
 
 
+def test_capacity_buffers_wake_us_where_the_cluster_has_them(client: Client, woken: list[str]) -> None:
+    client.apply(buffer_crd())
+    client.apply(BUFFERS)
+    client.delete("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", "by-template", "default")
+    wait_until(lambda: "DELETE capacitybuffers" in woken, "the buffer's end")
+    assert woken == ["CREATE capacitybuffers", "CREATE capacitybuffers", "DELETE capacitybuffers"]
+
+
 def _probe(client: Client, calls: list[str]) -> bool:
     client.apply(node_pool(metadata={"name": "probe"}))
     client.delete("karpenter.sh/v1", "NodePool", "probe")

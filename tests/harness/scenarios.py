@@ -219,6 +219,23 @@ class _Story:
         strikes = (self._interruption, self._death, self._deletion, self._silence, self._announcement)
         for _ in range(self.chance.randrange(4)):
             self._at_some_time(self.chance.choice(strikes))
+        if self.chance.random() < 0.3:
+            self._slow_controller()
+        if self.chance.random() < 0.3:
+            self._headroom()
+
+    def _slow_controller(self) -> None:
+        """Some are refused by a quota in the end."""
+        every = timedelta(seconds=self.chance.choice([0.2, 1, 5, 20]))
+        quota = self.chance.choice([None, None, 2])
+        app = slow("slow", self.chance.randint(3, 8), every=every, quota=quota)
+        self._at_some_time(lambda: self.world.plane.deploy(app))
+
+    def _headroom(self) -> None:
+        """Of the pool without limits, from some time on."""
+        said = {HEADROOM: self.chance.choice(["cpu=1500m,pods=1", "cpu=3", "50%"])}
+        keeping = replace(self.world.cluster.pools["second"], settings=said)
+        self._at_some_time(lambda: self.world.apply(keeping))
 
     def _pools(self) -> None:
         money = Resources({PRICE: 300_000_000})

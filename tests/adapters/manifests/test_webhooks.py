@@ -54,5 +54,6 @@ def test_configuration_wakes_us_in_any_version() -> None:
         "nodeoverlays",
         "ec2nodeclasses",
         "awsnodetemplates",
+        "capacitybuffers",
     }
     assert all(rule["apiVersions"] == ["*"] for rule in rules)

@@ -86,6 +86,7 @@ _WEBHOOKS: Final = (
         [
             _rule("karpenter.sh", "*", _ALL, ["nodepools", "provisioners", "nodeclaims", "nodeoverlays"], "Cluster"),
             _rule("karpenter.k8s.aws", "*", _ALL, ["ec2nodeclasses", "awsnodetemplates"], "Cluster"),
+            _rule("autoscaling.x-k8s.io", "*", _ALL, ["capacitybuffers"], "Namespaced"),
         ],
         _when_updated(_CHANGED),
     ),
