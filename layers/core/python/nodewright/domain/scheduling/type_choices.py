@@ -10,6 +10,7 @@ from typing import Final, Literal
 import numpy as np
 
 from nodewright.domain.catalogue import CapacityType
+from nodewright.domain.nodes import ZONE_LABEL
 from nodewright.domain.plans import Launch, Plan
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
@@ -101,32 +102,35 @@ class _Stall:
     def __init__(self, place: Tier, shapes: Sequence[Shape]) -> None:
         self._place = place
         self._admitted = admission(place, shapes)
+        self._kinds = [{kind.name: n for n, kind in enumerate(market.shelf.types)} for market in place.markets]
 
     def choice(self, launch: Launch, shapes: Sequence[int]) -> TypeChoice | None:
         """For pods of these shapes."""
-        number = next((i for i, each in enumerate(self._place.markets) if _sells(each, launch)), None)
+        number = next((i for i in range(len(self._place.markets)) if self._sells(i, launch)), None)
         if number is None:
             return None
         masks = self._admitted.masks[np.unique(self._admitted.mask_of[list(shapes)])]
         rows = self._place.rows(number)
-        return _Choice(self._place.markets[number], launch, every(masks[:, rows], axis=0)).told(
+        planned = self._kinds[number][launch.instance_types[0]]
+        return _Choice(self._place.markets[number], launch, planned, every(masks[:, rows], axis=0)).told(
             self._place.room[rows], self._place.request(launch.requests), self._place.resources
         )
 
-
-def _sells(market: Market, launch: Launch) -> bool:
-    first = launch.offerings[0]
-    kind = next((number for number, each in enumerate(market.shelf.types) if each.name == first.instance_type), None)
-    if kind is None or market.lane != launch.labels:
-        return False
-    offered = [market.shelf.offerings[row] for row in np.flatnonzero(market.shelf.type_of == kind)]
-    return (first.zone, launch.capacity_type) in {(each.zone, each.capacity_type) for each in offered}
+    def _sells(self, number: int, launch: Launch) -> bool:
+        market, first = self._place.markets[number], launch.offerings[0]
+        kind = self._kinds[number].get(first.instance_type)
+        if kind is None or market.lane != launch.labels:
+            return False
+        offered = [market.shelf.offerings[row] for row in np.flatnonzero(market.shelf.type_of == kind)]
+        return (first.zone, launch.capacity_type) in {(each.zone, each.capacity_type) for each in offered}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
     market: Market
     launch: Launch
+    planned: int
+    """Its type."""
     usable: Bools
     """By its pods, whatever their size."""
 
@@ -135,24 +139,26 @@ class _Choice:
         shelf, launch = self.market.shelf, self.launch
         fits = every(room >= load)
         holds, same = self.usable & fits, shelf.capacity_types == launch.capacity_type
-        here = same & np.array([each.zone in launch.zones for each in shelf.offerings], dtype=np.bool_)
-        planned = np.array([kind.name == launch.instance_types[0] for kind in shelf.types], dtype=np.bool_)
+        here, planned = same & self._in_its_zones(), shelf.type_of == self.planned
         cheaper = shelf.prices < launch.price
         small = self._dearest(self.usable & ~fits & here & cheaper)
-        first = int(np.flatnonzero(here & planned[shelf.type_of])[0])
-        most = ceiling(self.market, first, holds)
+        most = ceiling(self.market, int(np.flatnonzero(here & planned)[0]), holds)
         return TypeChoice(
             holding=len(np.unique(shelf.type_of[holds & same])),
             listed=len(launch.instance_types),
             ceiling=most,
             barred=len(self._names(holds & same & (shelf.prices <= most)) - {*launch.instance_types}),
             kept_off=self._cheapest(holds & cheaper),
-            next_best=self._cheapest(holds & here & ~planned[shelf.type_of]),
+            next_best=self._cheapest(holds & here & ~planned),
             too_small=None if small is None else self._sold(small),
             lacking=_lacking(load, room[small], resources) if small is not None else Resources(),
             other_way=self._cheapest(holds & ~same),
             absence=self._absence(~same, fits),
         )
+
+    def _in_its_zones(self) -> Bools:
+        column, zones = self.market.columns.column(ZONE_LABEL), set(self.launch.zones)
+        return np.array([value in zones for value in column.values], dtype=np.bool_)[column.codes]
 
     def _cheapest(self, rows: Bools) -> Sold | None:
         found = np.flatnonzero(rows)
