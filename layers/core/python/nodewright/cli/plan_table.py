@@ -12,19 +12,18 @@ from rich.table import Table
 from rich.text import Text
 
 from nodewright.application.plan import Planned
+from nodewright.cli.constraint_words import priced, unpriced
 from nodewright.domain.gaps import gap
 from nodewright.domain.money import show_usd
 from nodewright.domain.plans import Content, Foresight, Launch, Plan
 from nodewright.domain.pods import Pod, PodKey
-from nodewright.domain.scheduling.constraint_costs import ConstraintCost, ConstraintCosts
+from nodewright.domain.scheduling.constraint_costs import ConstraintCosts
 from nodewright.domain.scheduling.type_choices import TypeChoices
 from nodewright.domain.scheduling.type_words import why_this_type
 
 HOURS_A_MONTH: Final = 730
 MOST_REASONS: Final = 5
 """Types of a pool of which it is told why."""
-MOST_FREE: Final = 8
-"""Rules without a price that are named."""
 MOST_NAMES: Final = 4
 """Workloads of a row that are named; of the others their number is told."""
 
@@ -135,21 +134,12 @@ class _Page:
             self._print(Text(f"  {why}", style="dim"))
 
     def constraint_costs(self, costs: ConstraintCosts) -> None:
-        """What each rule adds to the price, those that add nothing in one line."""
+        """What each rule adds to the price."""
         self._title("What constraints cost")
-        dear = [each for each in costs.costs if each.cost or each.waiting]
-        for each in dear:
-            pods = f" ({_count(each.pods, 'pod')})" if each.pods else ""
-            self._entry(Text.assemble((each.subject, "bold"), f" {each.rule}{pods}"), _price_of(each))
-        free = [f"{each.subject} {each.rule}" for each in costs.costs if not each.cost and not each.waiting]
-        if free:
-            more = f" and {len(free) - MOST_FREE} more" if len(free) > MOST_FREE else ""
-            self._print(Text(f"  Cost nothing: {', '.join(free[:MOST_FREE])}{more}", style="dim"))
-        if costs.skipped:
-            rules = _count(costs.skipped, "rule")
-            self._print(Text(f"  Not tried, for each takes a plan: {rules} of the smallest workloads", style="dim"))
-        if not costs.costs:
-            self._print(Text("  No pod that waits, and no pool, has a rule that could be left out.", style="dim"))
+        for subject, rule, price in priced(costs):
+            self._entry(Text.assemble((subject, "bold"), f" {rule}"), price)
+        for line in unpriced(costs):
+            self._print(Text(f"  {line}", style="dim"))
 
     def nominations(self, plan: Plan) -> None:
         """What needs no new node."""
@@ -250,16 +240,6 @@ def _is_ruled(pod: Pod) -> bool:
     """Whether it has rules that the proof may leave out."""
     hard = any(spread.hard for spread in pod.spreads)
     return bool(hard or pod.affinity or pod.anti_affinity or pod.host_ports)
-
-
-def _price_of(each: ConstraintCost) -> str:
-    """`+0.12 USD/h`; what waiting pods would cost is no price of the rule."""
-    if not each.waiting:
-        return f"+{show_usd(each.cost)} USD/h"
-    waits = f"{_count(each.waiting, 'pod')} would have a place without it"
-    if each.cost < 0:
-        return f"{waits}, for {show_usd(-each.cost)} USD/h more"
-    return waits + (f", for {show_usd(each.cost)} USD/h less" if each.cost else ", at the same price")
 
 
 def _alike(launches: Iterable[Launch]) -> Iterator[list[Launch]]:

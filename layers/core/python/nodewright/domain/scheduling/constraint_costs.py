@@ -24,7 +24,7 @@ class ConstraintCost:
     cost: int
     """Nanodollars per hour that the plan costs more for it. Negative where it saves by leaving pods waiting."""
     waiting: int
-    """Pods that wait for it alone."""
+    """Pods, of anybody, that would have a place without it."""
 
 
 @dataclass(frozen=True, slots=True)
