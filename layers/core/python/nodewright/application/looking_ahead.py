@@ -9,7 +9,7 @@ from typing import Final
 
 from nodewright.application.errors import NotFoundError, OutsideError, RefusedError
 from nodewright.application.ports import Cluster, ClusterState, ManifestWarning
-from nodewright.domain.expected_pods import LOOK_AHEAD, OFF, ON, Prospect, expected_pods, prospects
+from nodewright.domain.expected_pods import LOOK_AHEAD, Prospect, expected_pods, prospects, setting_problem
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.unknown_namespaces import without_namespaces
@@ -65,11 +65,8 @@ class LookAhead:
         return found
 
     def _check(self, of: str, value: str) -> None:
-        if value not in {"", ON, OFF}:
-            fix = f"write {OFF} to expect no pods of it, or remove it; it counts as not set"
-            self.warnings.append(
-                ManifestWarning(of, f"metadata.annotations.{LOOK_AHEAD}", f"{value!r} is not known; {fix}")
-            )
+        if problem := setting_problem(value):
+            self.warnings.append(ManifestWarning(of, f"metadata.annotations.{LOOK_AHEAD}", problem))
 
     def _warn(self, prospect: Prospect, error: OutsideError) -> None:
         owner = prospect.owner

@@ -97,6 +97,13 @@ def awaited(claim: NodeClaim, now: datetime) -> bool:
     return bool(claim.expected_pods or claim.headroom) and now < claim.created + PATIENCE
 
 
+def setting_problem(value: str) -> str:
+    """What is wrong with a value of the setting, and the fix; nothing where it can be read."""
+    if value in {"", ON, OFF}:
+        return ""
+    return f"{value!r} is not known; write {OFF} to expect no pods of it, or remove it; it counts as not set"
+
+
 def _templates(waiting: Iterable[Pod]) -> Mapping[tuple[str, str], Pod]:
     """By namespace and owner."""
     found: dict[tuple[str, str], Pod] = {}

@@ -1,11 +1,12 @@
 """Workloads of an input whose missing pods are to be expected: some of their pods are there, and one of these waits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from nodewright.adapters.manifests.workloads import LivePods
-from nodewright.adapters.manifests.world_objects import key_of
-from nodewright.domain.expected_pods import LOOK_AHEAD, OFF
+from nodewright.adapters.manifests.world_objects import key_of, shown
+from nodewright.application.ports import ManifestWarning
+from nodewright.domain.expected_pods import LOOK_AHEAD, OFF, setting_problem
 
 Object = Mapping[str, object]
 
@@ -25,12 +26,26 @@ def is_foreseen(workload: Object, live: LivePods, find: Callable[[str, str, str]
     return not (told or _fails(workload) or _map(workload.get("metadata")).get("deletionTimestamp"))
 
 
+def misread(workload: Object) -> Iterator[ManifestWarning]:
+    """Values of the setting that nobody knows, of the workload and of its pod template."""
+    template = _map(_map(workload.get("spec")).get("template"))
+    for path, raw in (("metadata", workload), ("spec.template.metadata", template)):
+        if problem := setting_problem(_setting(raw)):
+            yield ManifestWarning(shown(workload), f"{path}.annotations.{LOOK_AHEAD}", problem)
+
+
 def _waits(pod: Object) -> bool:
     return not _map(pod.get("spec")).get("nodeName") and _map(pod.get("status")).get("phase", "Pending") == "Pending"
 
 
 def _is_off(raw: Object) -> bool:
-    return _map(_map(raw.get("metadata")).get("annotations")).get(LOOK_AHEAD) == OFF
+    return _setting(raw) == OFF
+
+
+def _setting(raw: Object) -> str:
+    """YAML takes an unquoted `off` for false."""
+    value = _map(_map(raw.get("metadata")).get("annotations")).get(LOOK_AHEAD, "")
+    return OFF if value is False else str(value)
 
 
 def _fails(workload: Object) -> bool:

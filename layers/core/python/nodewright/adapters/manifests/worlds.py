@@ -9,7 +9,7 @@ from nodewright.adapters.manifests.capacity_buffers import BufferReader, Referen
 from nodewright.adapters.manifests.configuration import read_configuration
 from nodewright.adapters.manifests.container_defaults import container_defaults, read_limit_ranges
 from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
-from nodewright.adapters.manifests.foreseen import is_foreseen
+from nodewright.adapters.manifests.foreseen import is_foreseen, misread
 from nodewright.adapters.manifests.missing_classes import with_classes
 from nodewright.adapters.manifests.namespaces import read_namespaces
 from nodewright.adapters.manifests.node_claims import claims_of_nodes, read_node_claims
@@ -126,6 +126,7 @@ def _grown(objects: WorldObjects) -> tuple[Grown, frozenset[PodKey], list[Manife
         if _is_made_by_one_of(objects, workload):
             continue
         expected = is_foreseen(workload, live, objects.find)
+        warnings += misread(workload)
         try:
             grown = grow(workload, live, expected=expected)
         except WorkloadError as error:
