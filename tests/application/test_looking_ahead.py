@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.application.errors import OutsideError, RefusedError, UnavailableError
+from nodewright.application.errors import ConflictError, OutsideError, RefusedError, UnavailableError
 from nodewright.domain.limits import NODES
 from nodewright.domain.pods import Owner, Pod
 from nodewright.domain.quantities import Resources
@@ -75,6 +75,36 @@ def test_real_pods_find_the_nodes_of_the_expected() -> None:
     here.cluster.add(*web(1, 4, created=here.clock.now()))
     assert provision(here) == 0
     assert len(here.running) == 5
+
+
+def test_pods_that_came_are_told_of_the_node_that_was_bought_for_those_expected() -> None:
+    here = looking(*web(1), wanted=3)
+    provision(here)
+    here.cluster.add(*web(2, 1, created=here.clock.now()))
+    provision(here)
+    assert [str(key) for key in here.planned_pods] == ["default/web-0", "default/web-1", "default/web-2"]
+    provision(here)
+    assert len(here.planned_pods) == 3
+    here.join()
+    here.reconcile()
+    assert len({each.nominated_node_name for each in here.cluster.pods.values()} - {""}) == 3
+
+
+def test_a_claim_that_somebody_changed_meanwhile_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = looking(*web(1), wanted=3)
+    provision(here)
+    here.cluster.add(*web(1, 1, created=here.clock.now()))
+
+    errors: list[OutsideError] = [ConflictError("changed"), UnavailableError("the table doesn't answer")]
+
+    def refuse(*_: object) -> None:
+        raise errors.pop(0)
+
+    monkeypatch.setattr(here.ledger, "save_claim", refuse)
+    for _ in range(2):
+        assert provision(here) == 0
+        assert len(here.planned_pods) == 1
+    assert here.problems() == "the table doesn't answer"
 
 
 def test_more_than_were_expected_are_bought_for() -> None:

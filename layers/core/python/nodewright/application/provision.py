@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from nodewright.application import deciding
+from nodewright.application.adopting import adopt
 from nodewright.application.bursts import await_burst
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
 from nodewright.application.hints import is_answered
@@ -131,6 +132,7 @@ class Run:
         plan = solve(snapshot, self.budget, self._late)
         use.observer.planned(name, plan, len(snapshot.pods))
         outcomes = self._buy(plan, market, epoch)
+        adopt(name, use.ledger, use.observer, claims, plan.nominations)
         decided = deciding.Decided(plan, snapshot, outcomes, (*market.warnings, *told))
         deciding.record(decided, name, use.ledger, self.cluster, use.observer)
         use.ledger.set_last_run(name, "provision", taken)
