@@ -1,7 +1,7 @@
 """`nodewright.dev/max-pods-at-risk`: how many pods of one owner a node of the pool may have."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod, PodKey
@@ -18,10 +18,10 @@ def at_risk_faults(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
     pods = {pod.key: pod for pod in snapshot.pods}
     replicas = Counter(map(_owner, _everybody(snapshot)))
     rooms = {room.name: room for room in snapshot.rooms}
-    for each in plan.nominations:
-        room = rooms[each.node]
+    for name in {each.node for each in plan.nominations}:
+        room, keys = rooms[name], [key for each in plan.nominations if each.node == name for key in each.pods]
         before = Counter(map(_owner, room.pods))
-        yield from _faults(room.name, values.get(room.pool, ""), replicas, _counted(each.pods, pods), before)
+        yield from _faults(name, values.get(room.pool, ""), replicas, _counted(keys, pods), before)
     for number, launch in enumerate(plan.launches):
         for content in launch.nodes:
             name = f"a node of launch {number}"
@@ -52,7 +52,7 @@ def _everybody(snapshot: Snapshot) -> Iterator[Pod]:
         yield from room.pods
 
 
-def _counted(keys: tuple[PodKey, ...], pods: Mapping[PodKey, Pod]) -> Mapping[str, int]:
+def _counted(keys: Sequence[PodKey], pods: Mapping[PodKey, Pod]) -> Mapping[str, int]:
     return Counter(_owner(pods[key]) for key in keys)
 
 

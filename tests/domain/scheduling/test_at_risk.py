@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, HOSTNAME_LABEL
 from nodewright.domain.plans import Plan
-from nodewright.domain.pods import Owner, Pod
+from nodewright.domain.pods import Owner, Pod, PodKey
 from nodewright.domain.pods_at_risk import MAX_PODS_AT_RISK
 from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.scheduling.constraint_costs import ConstraintCost, constraint_costs
@@ -108,6 +108,18 @@ def test_many_owners_are_planned_too() -> None:
     plan = solve(world)
     assert not plan.unschedulable
     assert check(world, plan) == []
+
+
+def test_a_pod_that_waits_only_because_of_it_is_told_so() -> None:
+    """They must be where a web is, and no more may be there."""
+    there = replace(web(1)[0], key=PodKey("default", "there"), node_name="n")
+    near = room("n", pool="default", labels={HOSTNAME_LABEL: "n"}, pods=(there,))
+    (left,) = solve(
+        snapshot(web(2, affinity=(term(HOSTNAME_LABEL),)), rooms=[near], pools=[capping("2")])
+    ).unschedulable
+    assert left.message.endswith(
+        "; nodewright.dev/max-pods-at-risk allows its owner's pods 2 on a node of pool default"
+    )
 
 
 def test_what_it_costs_can_be_asked() -> None:

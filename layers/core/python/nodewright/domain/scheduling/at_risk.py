@@ -6,13 +6,13 @@ coming or are bought, packed by shape or one by one, and what is proven counts i
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.owners import OwnerKey, owner_of
-from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.plans import Launch, Plan, Unschedulable
 from nodewright.domain.pods import Pod
 from nodewright.domain.pods_at_risk import MAX_PODS_AT_RISK, most_on_a_node
 from nodewright.domain.quantities import Resources
@@ -21,6 +21,16 @@ from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 _ANY: Final = 2**31
 """Places where nothing is capped."""
 _PREFIX: Final = "places by max-pods-at-risk for pods of "
+
+
+def within_caps(snapshot: Snapshot, planner: Callable[[Snapshot], Plan]) -> Plan:
+    """A plan that keeps them; of places nobody else hears."""
+    caps = dict(_caps(snapshot))
+    if not caps:
+        return planner(snapshot)
+    plan, pods = planner(capped(snapshot)), {pod.key: pod for pod in snapshot.pods}
+    told = (_told(each, caps.get(owner_of(pods[each.pod]), {})) for each in plan.unschedulable)
+    return replace(plan, launches=tuple(map(_bare, plan.launches)), unschedulable=tuple(told))
 
 
 def capped(snapshot: Snapshot) -> Snapshot:
@@ -37,14 +47,20 @@ def capped(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def uncapped(plan: Plan) -> Plan:
-    """Without places: nobody else knows of them."""
-    return replace(plan, launches=tuple(map(_bare, plan.launches)))
-
-
 def real(resources: Resources) -> Resources:
     """What of these there is outside of a plan."""
     return Resources({name: amount for name, amount in resources.items() if not name.startswith(_PREFIX)})
+
+
+def _told(each: Unschedulable, caps: Mapping[str, int]) -> Unschedulable:
+    """A rule or a limit may keep a pod waiting only because nodes may have no more of its owner's."""
+    if not caps or each.reason not in _BY_COMPANY:
+        return each
+    allowed = ", ".join(f"{most} on a node of pool {pool}" for pool, most in sorted(caps.items()))
+    return replace(each, message=f"{each.message}; {MAX_PODS_AT_RISK} allows its owner's pods {allowed}")
+
+
+_BY_COMPANY: Final = frozenset({"PodAffinity", "PodAntiAffinity", "TopologySpread", "LimitReached"})
 
 
 def _bare(launch: Launch) -> Launch:

@@ -6,7 +6,7 @@ from typing import Final
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
-from nodewright.domain.scheduling.at_risk import capped, uncapped
+from nodewright.domain.scheduling.at_risk import within_caps
 from nodewright.domain.scheduling.bought import topped_up
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
@@ -36,7 +36,10 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     def required(asked: Snapshot, within: Budget) -> Plan:
         return _best(asked, within, expired)
 
-    return uncapped(foreseeing(capped(snapshot), lambda part: preferring(part, budget, required)))
+    def wished(asked: Snapshot) -> Plan:
+        return preferring(asked, budget, required)
+
+    return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
 
 
 def _best(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
