@@ -12,6 +12,8 @@ from tests.adapters.manifests.raw import node_pool
 OTHERS = {
     "nodewright.dev/usd-nanos-per-hour",
     "nodewright.dev/launches-per-hour",
+    "nodewright.dev/spread-over-hosts",
+    "nodewright.dev/together-",
     # Of workloads, not of pools.
     "nodewright.dev/look-ahead",
 }

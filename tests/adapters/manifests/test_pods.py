@@ -413,7 +413,7 @@ def test_one_unreadable_pod_of_a_list_is_left_out_with_a_warning() -> None:
         ({"affinity": {"nodeAffinity": "arm64"}}, "spec.affinity.nodeAffinity"),
         ({"affinity": {"podAffinity": {FOREVER: [{"topologyKey": 3}]}}}, f"spec.affinity.podAffinity.{FOREVER}[0]."),
         ({"topologySpreadConstraints": [{"maxSkew": "1"}]}, "spec.topologySpreadConstraints[0].maxSkew"),
-        ({"nodeSelector": {"a": True}}, "spec.nodeSelector[...]"),
+        ({"nodeSelector": {"a": True}}, "spec.nodeSelector.a"),
         ({"tolerations": [{"key": 1}]}, "spec.tolerations[0].key"),
         ({"volumes": [{"persistentVolumeClaim": {"claimName": 1}}]}, "spec.volumes[0].persistentVolumeClaim.claimName"),
         ({"containers": [container(ports=[{"hostPort": "80"}])]}, "spec.containers[0].ports[0].hostPort"),
