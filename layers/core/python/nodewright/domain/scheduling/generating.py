@@ -14,7 +14,9 @@ from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.knapsacks import ORDERS, Offer, Order, Worthwhile, worthwhile
 from nodewright.domain.scheduling.linear_program import Column, Master, Relaxation
 from nodewright.domain.scheduling.patterns import fill
+from nodewright.domain.scheduling.pricing import duals
 from nodewright.domain.scheduling.problems import Problem
+from nodewright.domain.scheduling.singles import around_singles, single_resources
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,18 +37,22 @@ def generate(problem: Problem, master: Master, counts: Ints, proven: float, mete
     last = relaxation = master.solve()
     searches = _searches()
     how = next(searches)
+    before, picky = np.inf, len(single_resources(problem)) > 0
     while relaxation is not None and meter.spend(problem.round_cost + len(master.columns) // _PER_UNIT):
         last = relaxation
-        if float(relaxation.values @ counts) <= bound * _NEAR:
+        cost = float(relaxation.values @ counts)
+        if cost <= bound * _NEAR:
             break
-        if not master.add(filled(problem, counts, relaxation)):
+        fresh = master.add(filled(problem, counts, relaxation))
+        if not fresh or (picky and cost > before * _SLOW):
             exact = worthwhile(problem, counts, Offer(relaxation.values, priced(problem, relaxation)), *how, meter)
             bound = max(bound, _proven(problem, counts, relaxation, exact))
-            if not master.add(exact.columns):
+            if not master.add(exact.columns) and not fresh:
                 if (following := next(searches, None)) is None:
                     break
                 how = following
                 continue
+        before = cost
         relaxation = master.solve()
     return None if last is None else Generated(last, bound)
 
@@ -71,10 +77,22 @@ def _proven(problem: Problem, counts: Ints, relaxation: Relaxation, exact: Worth
 
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:
     """Good contents, by adaptive density, that are worth more than their node."""
-    contents = fill(problem.room, problem.demand, problem.allowed & (relaxation.values > 0), counts, relaxation.values)
-    worth = contents @ relaxation.values
-    rows = np.flatnonzero(worth > priced(problem, relaxation) * _BETTER)
-    return [Column(int(row), contents[row]) for row in rows]
+    values = relaxation.values
+    contents = fill(problem.room, problem.demand, problem.allowed & (values > 0), counts, values)
+    found = [(np.arange(len(contents)), contents), *around_singles(problem, counts, values, duals(problem, counts))]
+    least = priced(problem, relaxation) * _BETTER
+    return [
+        Column(int(row), content)
+        for rows, several in found
+        for row, content, worth in zip(rows, several, several @ values, strict=True)
+        if worth > least[row]
+    ]
+
+
+def promising(problem: Problem, master: Master, relaxation: Relaxation) -> Iterator[Column]:
+    """Columns that are nearly worth their nodes."""
+    least = priced(problem, relaxation) * _NEARLY
+    return (each for each in master.columns if float(each.counts @ relaxation.values) >= least[each.row])
 
 
 def priced(problem: Problem, relaxation: Relaxation) -> Floats:
@@ -86,6 +104,9 @@ def priced(problem: Problem, relaxation: Relaxation) -> Floats:
 _PER_UNIT: Final = 8
 """Columns of a linear program that cost as much as one pattern of the budget."""
 _NEAR: Final = 1.002
+_SLOW: Final = 0.9995
+"""Around singles, filling by density is weak: where a round gains less than that searching pays."""
 _BETTER: Final = 1 + 1e-6
+_NEARLY: Final = 0.98
 _SAFE: Final = 1 + 1e-9
 """More than floats can be wrong by."""

@@ -1,13 +1,13 @@
 """Packings of all items, made cheaper by column generation as far as the budget goes; never dearer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 from nodewright.domain.scheduling import ties
-from nodewright.domain.scheduling.arrays import Floats, Ints
+from nodewright.domain.scheduling.arrays import Floats, Ints, every
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.dividing import divided
@@ -38,10 +38,13 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         group.taken = before - purses
     total = sum(packing.cost for packing in packings)
     proven = 0
+    ideas: Ideas = ()
     for number, group in enumerate(groups):
         packing = packings[number]
-        allowed = purses + group.taken
-        improved = improve(group.problem, group.counts, allowed, packing, meter.share(packing.cost / max(total, 1)))
+        ideas = ideas if group.is_alike else ()
+        share = meter.share(group.effort * packing.cost / max(total, 1))
+        improved = improve(group.problem, group.counts, purses + group.taken, packing, share, ideas)
+        ideas = improved.ideas or ideas
         found = improved.packing if improved.packing is not packing else replace(packing, remaining=purses)
         packings[number] = tidied(group.problem, found)
         purses[:] = packings[number].remaining
@@ -57,14 +60,18 @@ class _Group:
     counts: Ints
     is_alike: bool
     """The one before is much like it."""
+    effort: float
+    """How much more or less it should be given than others: where several are alike the first works for all."""
     taken: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 def _groups(whole: Problem, counts: Ints) -> Iterator[_Group]:
     for items in components(whole.allowed):
         problem = whole.part(items)
-        for number, part in enumerate(divided(problem, counts[items])):
-            yield _Group(problem.part(part.items, part.rows), items[part.items], part.counts, is_alike=number > 0)
+        parts = list(divided(problem, counts[items]))
+        for number, part in enumerate(parts):
+            effort = 1.0 if len(parts) == 1 else (1 + len(parts)) / 2 if not number else 0.5
+            yield _Group(problem.part(part.items, part.rows), items[part.items], part.counts, number > 0, effort)
 
 
 def _patterns(groups: Sequence[_Group], packings: Sequence[Packing], items: int) -> Iterator[Pattern]:
@@ -75,32 +82,41 @@ def _patterns(groups: Sequence[_Group], packings: Sequence[Packing], items: int)
             yield Pattern(int(group.problem.offering[pattern.row]), content, pattern.times)
 
 
+Ideas = Sequence[Mapping[bytes, int]]
+"""Contents that were nearly worth their price in another problem: demand of an item → pods of it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Improved:
     """The packing, and what any packing of all these pods must cost."""
 
     packing: Packing
     bound: int
+    ideas: Ideas = ()
 
 
-def improve(problem: Problem, counts: Ints, remaining: Floats, packing: Packing, meter: Meter) -> Improved:
+def improve(
+    problem: Problem, counts: Ints, remaining: Floats, packing: Packing, meter: Meter, ideas: Ideas = ()
+) -> Improved:
     """A cheaper packing of the same pods, or this one. `remaining` is what the limits allow them."""
     proven = bound(problem, counts)
     if packing.left.any() or packing.cost <= proven * _CLOSE or not meter.spend(_START * problem.round_cost):
         return Improved(packing, proven)
     # HiGHS is loaded only where a plan is worth the work.
-    from nodewright.domain.scheduling.generating import generate  # noqa: PLC0415
+    from nodewright.domain.scheduling.generating import generate, promising  # noqa: PLC0415
     from nodewright.domain.scheduling.linear_program import Column, Master  # noqa: PLC0415
     from nodewright.domain.scheduling.rounding import rounded  # noqa: PLC0415
 
     master = Master(problem, counts, remaining)
     master.add([Column(pattern.row, pattern.counts) for pattern in packing.patterns])
     master.add([Column(row, content) for row, content in _first(problem, counts)])
+    master.add([Column(row, content) for row, content in _adopted(problem, counts, ideas)])
     generated = generate(problem, master, counts, proven, meter)
     if generated is None:
         return Improved(packing, proven)
+    good = [_idea(problem, column.counts) for column in promising(problem, master, generated.relaxation)]
     found = rounded(problem, counts, remaining, master, generated.relaxation)
-    return Improved(ties.best(problem, [packing, found]), max(proven, int(generated.bound)))
+    return Improved(ties.best(problem, [packing, found]), max(proven, int(generated.bound)), good)
 
 
 _CLOSE: Final = 1.001
@@ -118,3 +134,21 @@ def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:
         for row, content in enumerate(fill(problem.room, problem.demand, problem.allowed, counts, values))
     ]
     return [(row, content) for row, content in contents if np.any(content)]
+
+
+def _idea(problem: Problem, content: Ints) -> Mapping[bytes, int]:
+    return {problem.demand[item].tobytes(): int(content[item]) for item in np.flatnonzero(content).tolist()}
+
+
+def _adopted(problem: Problem, counts: Ints, ideas: Ideas) -> Iterator[tuple[int, Ints]]:
+    """The same contents here, as far as there are such items, each on the cheapest row that holds it."""
+    index = {demand.tobytes(): item for item, demand in enumerate(problem.demand)}
+    for idea in ideas:
+        content = np.zeros(len(counts), dtype=np.int64)
+        for demand, many in idea.items():
+            item = index.get(demand)
+            if item is not None:
+                content[item] = min(many, counts[item])
+        holds = every(problem.room >= content @ problem.demand) & every(problem.allowed[:, content > 0])
+        if content.any() and holds.any():
+            yield int(np.argmax(holds)), content
