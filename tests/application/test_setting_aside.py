@@ -17,8 +17,9 @@ from tests.application.disrupting import DAY, HOUR, MINUTE, Scene, small, web
 from tests.application.world import CLUSTER
 
 SAYS = "0/1 nodes are available: 1 Insufficient memory."
-#: From a node's purchase until it is judged: it joins, is seen, has a minute, is seen again.
-JUDGED = 3 * MINUTE
+#: From a node's purchase until it is judged: it joins, is seen, has a minute, is seen again. Between two looks are a
+#: minute and the second of its hint that provision waits for.
+JUDGED = 3 * (MINUTE + timedelta(seconds=1))
 
 
 class Refusing(KubeScheduler):
