@@ -8,7 +8,7 @@ from nodewright.application import deciding
 from nodewright.application.errors import UnavailableError
 from nodewright.application.launching import Outcome
 from nodewright.application.ports import DecisionRecord, FleetError, ManifestWarning
-from nodewright.domain.plans import Launch, LaunchOffering, Nomination, Plan, Relaxed, Unschedulable
+from nodewright.domain.plans import Foresight, Launch, LaunchOffering, Nomination, Plan, Relaxed, Unschedulable
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.snapshot import Snapshot
@@ -200,3 +200,35 @@ def test_a_cluster_that_takes_no_events_fails_no_run() -> None:
     desk.record(Plan(unschedulable=waiting(0)))
     assert len(desk.decisions) == 1
     assert desk.observer.problems[0][1] == "decision"
+
+
+def test_pods_that_are_not_there_are_told_in_numbers_and_to_nobody() -> None:
+    desk = Desk()
+    left = (Unschedulable(PodKey("default", "web-expected-9"), "LimitReached", "its limit is reached"),)
+    expected = Foresight((Nomination("n", (PodKey("default", "web-expected-0"),)),), 2, 80_000_000, left)
+    bought = replace(launch(0, 1), nodes=((key(0),), ()), expected=((), (PodKey("default", "web-expected-1"),)))
+    desk.record(Plan((bought,), cost=80_000_000, expected=expected))
+    (decision,) = desk.decisions
+    assert decision.summary == "1 pods, 2 expected → 2 × m5.large spot at 0.08 USD/h"
+    assert decision.details["expected"] == {
+        "pods": 4,
+        "onNodes": [{"node": "n", "pods": 1}],
+        "bought": 2,
+        "cost": "0.08",
+        "unschedulable": [
+            {"reason": "LimitReached", "message": "its limit is reached", "pods": ["default/web-expected-9"]}
+        ],
+    }
+    assert decision.details["launches"][0]["expected"] == ["default/web-expected-1"]  # type: ignore[index]
+    assert "headroom" not in decision.details
+    assert desk.cluster.events == []
+
+
+def test_headroom_that_has_its_room_is_not_worth_telling_and_headroom_that_lacks_it_is() -> None:
+    desk = Desk()
+    unit = PodKey("nodewright.dev", "default-headroom-0")
+    desk.record(Plan(headroom=Foresight((Nomination("n", (unit,)),))))
+    assert not desk.decisions
+    desk.record(Plan(headroom=Foresight(left=(Unschedulable(unit, "LimitReached", "its limit is reached"),))))
+    (decision,) = desk.decisions
+    assert (decision.summary, "LimitReached" in str(decision.details["headroom"])) == ("nothing to do", True)

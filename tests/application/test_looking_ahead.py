@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from nodewright.application.errors import ConflictError, OutsideError, RefusedError, UnavailableError
+from nodewright.application.looking_ahead import LookAhead
 from nodewright.domain.limits import NODES
 from nodewright.domain.pods import Owner, Pod
 from nodewright.domain.quantities import Resources
@@ -14,7 +15,7 @@ from tests.application.disrupting import Scene
 from tests.application.disrupting import web as disruptable
 from tests.application.provisioning import CPU, ON_DEMAND, SMALL, SPOT, world
 from tests.application.world import CLUSTER, MINUTE, World
-from tests.builders import pod, pool, spread, term
+from tests.builders import pod, pool, snapshot, spread, term
 
 WEB = Owner("ReplicaSet", "web", "u")
 
@@ -175,6 +176,17 @@ def test_few_controllers_are_asked() -> None:
         here.cluster.workloads["default", "Job", each.name] = Workload("default", each, 1)
     provision(here)
     assert here.fuse.made.count("InMemoryCluster.workload") == 20
+
+
+def test_no_more_pods_are_expected_than_can_be_planned_in_time() -> None:
+    owners = [Owner("Job", f"j-{number}", f"u-{number}") for number in range(4)]
+    pods = tuple(pod(f"{each.name}-{n}", owner=each, cpu="1m", memory="1Mi") for each in owners for n in range(50))
+    here = world(*pods, of=pool())
+    for each in owners:
+        here.cluster.workloads["default", "Job", each.name] = Workload("default", each, 50_000)
+    look = LookAhead(here.cluster, here.cluster.read())
+    found = look(snapshot(pods)).expected
+    assert len(found) == len({each.key for each in found}) == 10_000
 
 
 def test_a_setting_that_nobody_knows_is_told() -> None:
