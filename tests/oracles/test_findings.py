@@ -47,6 +47,7 @@ CACHE = PodSelector(Requirements.from_labels({"app": "cache"}), frozenset({"defa
 BY_CACHES = replace(spread(ZONE), selector=CACHE)
 MOVED = "one of two nodes in a zone had better be in another, and a third pod follows it"
 SPOT = {"a": 0.69, "b": 0.92, "c": 1.15}
+FRONT = PodSelector(Requirements.from_labels({"tier": "front"}), frozenset({"default"}))
 ARM = Requirements([Requirement.of("kubernetes.io/arch", "In", ["arm64"])])
 GPU = instance_type("gpu.m", cpu="3920m", memory="14Gi", gpu=1, on_demand=6.0, spot=None)
 
@@ -259,6 +260,45 @@ WORLDS: dict[str, Snapshot] = {
                 ],
                 remaining=Limits({"cpu": 8_000}),
             )
+        ],
+    ),
+    "the last node of a limit where it is cheapest, and the next pod can only join one that is there": snapshot(
+        [
+            *pods(
+                3, "web", cpu="2500m", labels=LABELS, spreads=(spread(), replace(BY_CACHES, topology_key=CAPACITY_TYPE))
+            ),
+            pod("db", cpu="100m"),
+            pod("cache", cpu="100m", labels={"app": "cache"}, affinity=(term(ZONE, CACHE),)),
+        ],
+        pools=[
+            options(
+                types=[
+                    instance_type("y.m", cpu="3920m", on_demand=2.3, spot=None),
+                    instance_type(
+                        "x.m", cpu="3920m", memory="7Gi", offerings=[offering(z, "spot", p) for z, p in SPOT.items()]
+                    ),
+                ],
+                remaining=Limits({"cpu": 8_000}),
+            )
+        ],
+    ),
+    "two seek each other, but one of them a third as well": snapshot(
+        [
+            pod(
+                "web",
+                cpu="100m",
+                labels={"app": "web", "tier": "front"},
+                affinity=(term(ZONE, FRONT),),
+                anti_affinity=(term(),),
+            ),
+            pod("db", cpu="100m", labels={"app": "db", "tier": "front"}),
+            pod(
+                "cache",
+                cpu="100m",
+                labels={"app": "cache", "tier": "front"},
+                affinity=(term(),),
+                anti_affinity=(term(ZONE, CACHE),),
+            ),
         ],
     ),
 }

@@ -5,6 +5,7 @@ What waits for others comes after them (waiting_order.py), what needs nodes of i
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.crossing import Target, crossed, even_targets
 from nodewright.domain.scheduling.entangled import Kind, min_key
+from nodewright.domain.scheduling.giving_way import Tries, given_way
 from nodewright.domain.scheduling.homes import Member, homes
 from nodewright.domain.scheduling.nominated import keep_nominated
 from nodewright.domain.scheduling.opened import Need, Step
@@ -47,6 +49,7 @@ def place(scene: Scene, meter: Meter, targets: Sequence[Target] = ()) -> None:
     for loose in (False, True):
         while placing.round(loose=loose):
             pass
+    placing.give_way()
     placing.fill()
     placing.cross()
     # What other rules keep these pods from is no domain either, as long as nobody opens it.
@@ -69,6 +72,7 @@ class _Placing:
     def __init__(self, scene: Scene, meter: Meter, targets: Sequence[Target]) -> None:
         self._scene = scene
         self._meter = meter
+        self._tries = Tries()
         self._targets = {number: target for target in targets for number in target.kinds}
         kinds = scene.tangle.kinds
         self.order = sorted(range(len(kinds)), key=self._turn)
@@ -85,6 +89,20 @@ class _Placing:
                 self._take(number, spot)
                 placed = True
         return placed
+
+    def give_way(self) -> None:
+        """Pods that find a place once a planned node is moved."""
+        for number in (each for each in self.order if each not in self._targets and self._is_spread(each)):
+            look = partial(self._look, number, None, loose=True)
+            while self._scene.waiting[number] and self._meter.spend(0):
+                spot = given_way(self._scene, look, self._tries)
+                if spot is None:
+                    break
+                self._take(number, spot)
+
+    def _is_spread(self, number: int) -> bool:
+        """Whether it has a spread over domains of many nodes."""
+        return any(rule in self._scene.tallies.spreads_by_rule for rule in self._scene.tangle.kinds[number].owns)
 
     def fill(self) -> None:
         """Pods that are to be spread evenly."""

@@ -30,6 +30,7 @@ class Freedom:
         self._alike: dict[tuple[int, frozenset[int]], Bools] = {}
         self._home = np.zeros(16, dtype=np.int64)
         self._places = np.zeros((16, len(localities)), dtype=np.bool_)
+        self._but_for_spreads = np.zeros((16, len(localities)), dtype=np.bool_)
 
     def matters(self, rule: int) -> bool:
         """Whether it would notice."""
@@ -47,6 +48,7 @@ class Freedom:
         """These rules see something on an opened node."""
         while site >= len(self._places):
             self._places = np.vstack([self._places, np.zeros_like(self._places)])
+            self._but_for_spreads = np.vstack([self._but_for_spreads, np.zeros_like(self._but_for_spreads)])
             self._home = np.append(self._home, np.zeros_like(self._home))
         seen_by = self._seen_by.setdefault(site, set())
         before = len(seen_by)
@@ -60,13 +62,23 @@ class Freedom:
         found: Bools = self._places[sites]
         return found
 
+    def but_for_spreads(self, sites: Ints) -> Bools:
+        """The same for all rules but spreads."""
+        found: Bools = self._but_for_spreads[sites]
+        return found
+
     def _judge(self, site: int) -> None:
         rules = frozenset(self._seen_by[site] - self._unheld)
+        others = frozenset(rule for rule in rules if not isinstance(self._tangle.rules[rule], SpreadRule))
         home = int(self._home[site])
+        self._places[site] = self._same_to_all(home, rules)
+        self._but_for_spreads[site] = self._same_to_all(home, others)
+
+    def _same_to_all(self, home: int, rules: frozenset[int]) -> Bools:
         if (home, rules) not in self._alike:
             masks = [self._same(home, rule) for rule in rules]
             self._alike[home, rules] = np.logical_and.reduce([np.ones(len(self._localities), np.bool_), *masks])
-        self._places[site] = self._alike[home, rules]
+        return self._alike[home, rules]
 
     def _same(self, home: int, number: int) -> Bools:
         """Localities that are the same to a rule."""

@@ -4,7 +4,7 @@ A node keeps every offering that still holds what is on it; it counts as the che
 pod costs is by how much that price rises, so contents end on the cheapest type that holds them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -149,6 +149,25 @@ class Opened:
                 found[rows] |= every(self.room[rows] >= self.load[node]) & every(self.usage[rows] <= mine)
         return found
 
+    def elsewhere(self, node: int, localities: Bools) -> Iterator[int]:
+        """The cheapest offering that a node may become as it is, in each cell of these localities."""
+        for cell in np.flatnonzero(localities[self._cell_locality]).tolist():
+            rows = self._cells[cell]
+            if self.place.market_of[rows[0]] == self.place.market_of[self.row[node]]:
+                mine = self.remaining[self.place.purse_of[rows[0]]] + self.usage[self.row[node]]
+                fits = self.allowed(node)[rows] & every(self.room[rows] >= self.load[node])
+                fits &= every(self.usage[rows] <= mine)
+                if fits.any():
+                    yield int(rows[fits.argmax()])
+
+    def become(self, node: int, row: int) -> None:
+        """Plan a node as another offering."""
+        self._pay(int(self.row[node]), -1)
+        self._pay(row, 1)
+        self.row[node] = row
+        self._spare[node] = self.room[row] - self.load[node]
+        self._remembered.touch(node)
+
     def _movable(self, cell: int, free: Bools) -> Ints:
         """Nodes that may come to be in a cell where they aren't."""
         first = self._cells[cell][0]
@@ -193,13 +212,9 @@ class Opened:
             self._pay(step.row, 1)
             return site
         node = step.node
-        self._pay(int(self.row[node]), -1)
-        self._pay(step.row, 1)
-        self.row[node] = step.row
         self.load[node] += need.wanted if need.wanted.ndim == 1 else need.wanted[node]
-        self._spare[node] = self.room[step.row] - self.load[node]
         self.combo[node] = self._combine(int(self.combo[node]), need.mask)
-        self._remembered.touch(node)
+        self.become(node, step.row)
         return int(self.site[node])
 
     def _holds(self, need: Need) -> Bools:

@@ -63,7 +63,7 @@ class Scene:
         """Pods of nodes whose launch lists didn't come about."""
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
-        self._freedom = Freedom(tangle, self.localities)
+        self.freedom = Freedom(tangle, self.localities)
         self._countable: dict[tuple[int, NodeFilter], Bools] = {}
         # Nodes that take no pods have sites below 0.
         sites = (*range(len(rooms)), *range(-1, -1 - len(others), -1))
@@ -78,7 +78,7 @@ class Scene:
         ]
         self._expect_on_hosts()
         self._guarded_before = {rule: each.guarded for rule, each in self.tallies.repulsions.items()}
-        self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full())
+        self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full(), self.tallies.supported())
         self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
 
     @property
@@ -195,11 +195,11 @@ class Scene:
             self._arrive(tier, site, locality)
             for each in self._daemons[tier].on(step.row):
                 self.tallies.add(each, locality, site)
-                self._freedom.pin((role.rule for role in each), site, locality)
+                self.freedom.pin((role.rule for role in each), site, locality)
         elif opened.locality[before] != locality:
             self._move(tier, site, before, step.row)
         self._note(kind, pod, site, locality)
-        self._freedom.pin((role.rule for role in self.roles[kind]), site, locality)
+        self.freedom.pin((role.rule for role in self.roles[kind]), site, locality)
 
     def moved(self, tier: int, need: Need, sites: Bools, below: int, *, any_node: bool) -> Step | None:
         """An opened node that has to be in another locality for a pod, if it gets dearer by no more than `below`.
@@ -212,7 +212,22 @@ class Scene:
         nodes = sites[opened.site] & (any_node | opened.barred(need))
         if not nodes.any():
             return None
-        return opened.moved(need, self._freedom.of(opened.site) & nodes[:, None], below)
+        return opened.moved(need, self.freedom.of(opened.site) & nodes[:, None], below)
+
+    def relocate(self, tier: int, node: int, row: int) -> None:
+        """Plan an opened node as another offering elsewhere, whatever its pods' spreads say."""
+        opened = self.opened[tier]
+        before = int(opened.row[node])
+        opened.become(node, row)
+        self._move(tier, int(opened.site[node]), before, row)
+
+    def spread_counted(self, site: int) -> Bools:
+        """Localities that all spreads of the pods there count."""
+        mask = np.ones(len(self.localities), dtype=np.bool_)
+        for rule in {role.rule for kind, _ in self.contents[site] for role in self.roles[kind] if role.owner}:
+            if rule in self.tallies.spreads_by_rule:
+                mask &= self.tallies.spreads_by_rule[rule].domain >= 0
+        return mask
 
     def _arrive(self, tier: int, site: int, locality: int) -> None:
         """There is a new node."""
@@ -224,24 +239,27 @@ class Scene:
         opened = self.opened[tier]
         if not opened.place.limited or self.tallies.is_wary:
             return np.zeros(len(opened.place.prices), dtype=np.bool_)
-        return opened.within_move(self._freedom.of(opened.site))
+        return opened.within_move(self.freedom.but_for_spreads(opened.site))
 
     def _move(self, tier: int, site: int, before: int, row: int) -> None:
-        """An opened node is planned as another offering, elsewhere: rules that nobody has who is placed count anew."""
+        """An opened node is planned as another offering, elsewhere: all count anew but affinities that are held."""
         old, new = (int(self.opened[tier].locality[each]) for each in (before, row))
         self.tallies.gone(old)
         self._arrive(tier, site, new)
         for each in self._daemons[tier].on(before):
-            self.tallies.add(self._unnoticed(each), old, site, -1)
+            self.tallies.add(self._moving(each), old, site, -1)
         for each in self._daemons[tier].on(row):
-            self.tallies.add(self._unnoticed(each), new, site)
+            self.tallies.add(self._moving(each), new, site)
         for kind, _ in self.contents[site]:
-            self.tallies.add(self._unnoticed(self.roles[kind]), old, site, -1)
-            self.tallies.add(self._unnoticed(self.roles[kind]), new, site)
+            self.tallies.add(self._moving(self.roles[kind]), old, site, -1)
+            self.tallies.add(self._moving(self.roles[kind]), new, site)
             self.placed[kind] = self.placed[kind] - Counter([old]) + Counter([new])
+        self.freedom.pin((), site, new)
 
-    def _unnoticed(self, roles: Iterable[Role]) -> Sequence[Role]:
-        return [role for role in roles if not self._freedom.matters(role.rule)]
+    def _moving(self, roles: Sequence[Role]) -> Sequence[Role]:
+        held = (role.rule for role in roles if self.freedom.matters(role.rule))
+        affinities = {rule for rule in held if self.tallies.affinity(rule) is not None}
+        return [role for role in roles if role.rule not in affinities]
 
     def _counted(self, tier: int, counted: NodeFilter) -> Bools:
         """Localities in which a new node may be one that a spread counts: which type comes is open."""
@@ -276,7 +294,7 @@ class Scene:
 
     def _add(self, roles: Sequence[Role], locality: int, site: int) -> None:
         self.tallies.add(roles, locality, site)
-        self._freedom.own(roles)
+        self.freedom.own(roles)
 
     def _furnish(self, room: Room, locality: int, site: int) -> None:
         """What is on a node already."""

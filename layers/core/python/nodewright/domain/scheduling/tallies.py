@@ -31,6 +31,11 @@ class Tallies:
         found = self._of[rule]
         return found if isinstance(found, Affinity) else None
 
+    def supported(self) -> frozenset[int]:
+        """Affinities that count somebody."""
+        affinities = ((index, each) for index, each in enumerate(self._of) if isinstance(each, Affinity))
+        return frozenset(index for index, each in affinities if not each.is_open)
+
     def there(self, locality: int) -> None:
         """There is a node of it."""
         self._seen[locality] += 1
@@ -91,6 +96,10 @@ class Tallies:
     def unrepelled(self, roles: Iterable[Role]) -> Ruling:
         """Where anti-affinity lets such a pod go, whatever the other rules say."""
         return self.ruling(role for role in roles if isinstance(self._of[role.rule], Repulsion))
+
+    def are_spreads_kept(self) -> bool:
+        """Whether every spread lets its pods be where they are, whoever of those it counts on is there."""
+        return all(spread.is_kept() for spread in self.spreads_by_rule.values())
 
     def openings(self) -> Bools:
         """Localities in which a node may be opened without keeping out pods that are placed."""
@@ -232,6 +241,11 @@ class SpreadTally:
         if not role.owner:
             fine |= self._owners == 0
         return np.where(self.domain < 0, not role.owner, fine[self.domain])
+
+    def is_kept(self) -> bool:
+        """Whether it lets its pods be where they are."""
+        over = self._count - self._least_elsewhere() > self.rule.max_skew
+        return not bool((over & (self._owners > 0)).any())
 
     def opens(self) -> Bools:
         """Localities in which a node may be opened: a domain that nobody expected has nothing in it."""

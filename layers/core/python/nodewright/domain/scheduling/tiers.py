@@ -26,7 +26,7 @@ class Tier:
     pools: tuple[PoolOptions, ...]
     markets: tuple[Market, ...]
     resources: tuple[str, ...]
-    """What pods ask for; the columns of `room`."""
+    """What pods and DaemonSets ask for; the columns of `room`."""
     market_of: Ints
     row_of: Ints
     """Row of the market's shelf."""
@@ -95,7 +95,9 @@ def tier(
     options = tuple(sorted(pools, key=lambda each: each.pool.name))
     wishes = tuple(dict.fromkeys((*(shape.wish for shape in shapes), *choices)))
     stalls = [(purse, market) for purse, each in enumerate(options) for market in markets(each, wishes)]
-    resources = tuple(sorted({resource for shape in shapes for resource in shape.requests}))
+    # What only DaemonSets ask for counts, too: of a type that is too small for them no node is bought.
+    asked = (*(shape.requests for shape in shapes), *(daemon_set.requests for daemon_set in daemon_sets))
+    resources = tuple(sorted({resource for each in asked for resource in each}))
     limited = tuple(sorted({key for each in options for key in limits.limited(each)}))
     sold = [market for _, market in stalls]
     sizes = [market.shelf.rows for market in sold]

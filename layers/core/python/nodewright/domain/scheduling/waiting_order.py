@@ -15,21 +15,33 @@ Rules that wait for each other in a circle are ranked all the same: what then ca
 
 import heapq
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from nodewright.domain.scheduling.entangled import Kind
 from nodewright.domain.scheduling.rules import AffinityRule, Rule, SpreadRule, counts_nothing, is_host
 
 
-def ranks(rules: Sequence[Rule], kinds: Sequence[Kind], harmless: AbstractSet[int]) -> tuple[int, ...]:
-    """Of each rule, from 1; 0 where nobody ever waits for it, as for the harmless ones."""
+def ranks(
+    rules: Sequence[Rule], kinds: Sequence[Kind], harmless: AbstractSet[int], supported: AbstractSet[int] = frozenset()
+) -> tuple[int, ...]:
+    """Of each rule, from 1; 0 where nobody ever waits for it, as for the harmless ones.
+
+    `supported`: affinities that count somebody who is there.
+    """
     waits = {index for index, rule in enumerate(rules) if may_wait(rule) and not _stands_alone(index, rule, kinds)}
     waits -= harmless
     first = {index: number for number, kind in reversed(list(enumerate(kinds))) for index in kind.owns}
     before = _dependencies(waits, kinds)
     found = [0] * len(rules)
-    for number, index in enumerate(_sorted(sorted(waits, key=lambda each: (first.get(each, 0), each)), before)):
+
+    def may_come_first(index: int, left: Collection[int]) -> bool:
+        """An affinity needs only one pod that surely comes."""
+        sure = (kind for kind in kinds if index in kind.selected and not any(rule in left for rule in kind.owns))
+        return isinstance(rules[index], AffinityRule) and (index in supported or any(sure))
+
+    order = sorted(waits, key=lambda each: (first.get(each, 0), each))
+    for number, index in enumerate(_sorted(order, before, may_come_first)):
         found[index] = number + 1
     return tuple(found)
 
@@ -67,8 +79,10 @@ def _dependencies(waits: AbstractSet[int], kinds: Sequence[Kind]) -> Mapping[int
     return before
 
 
-def _sorted(order: Sequence[int], before: Mapping[int, AbstractSet[int]]) -> Sequence[int]:
-    """Topologically, by `order` where that leaves a choice; a circle is broken at its first."""
+def _sorted(
+    order: Sequence[int], before: Mapping[int, AbstractSet[int]], may_come_first: Callable[[int, Collection[int]], bool]
+) -> Sequence[int]:
+    """Topologically, by `order` where that leaves a choice; a circle is broken at one that may, or at its first."""
     turn = {index: number for number, index in enumerate(order)}
     open_before = {index: len(before.get(index, ())) for index in order}
     after: defaultdict[int, list[int]] = defaultdict(list)
@@ -79,7 +93,11 @@ def _sorted(order: Sequence[int], before: Mapping[int, AbstractSet[int]]) -> Seq
     heapq.heapify(ready)
     left, found = dict.fromkeys(order), list[int]()
     while left:
-        index = order[heapq.heappop(ready)] if ready else next(iter(left))
+        index = (
+            order[heapq.heappop(ready)]
+            if ready
+            else next((i for i in left if may_come_first(i, left)), next(iter(left)))
+        )
         if index not in left:
             continue
         del left[index]
