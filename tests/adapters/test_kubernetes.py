@@ -18,8 +18,8 @@ from nodewright.application.errors import (
 from nodewright.application.ports import Cluster
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Owner, PodKey
+from nodewright.domain.storage import Storage, VolumeAttachment
 from nodewright.domain.taints import Taint
-from nodewright.domain.volumes import Storage, VolumeAttachment
 from tests.adapters.api_server import Answer, ApiServer, Call, failure, group, page
 from tests.adapters.manifests.raw import Json, node_class, node_overlay, node_pool, node_template, pod, provisioner
 

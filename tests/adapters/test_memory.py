@@ -21,8 +21,8 @@ from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
+from nodewright.domain.storage import PersistentVolumeClaim, Storage
 from nodewright.domain.taints import Taint
-from nodewright.domain.volumes import PersistentVolumeClaim, Storage
 from tests.adapters.builders import NOW, claim, cluster, node_class
 
 UNREGISTERED = Taint("karpenter.sh/unregistered", "", "NoExecute")

@@ -10,8 +10,8 @@ from nodewright.domain.nodes import ZONE_LABEL
 from nodewright.domain.pods import EBS_DRIVER, Attachment, Owner
 from nodewright.domain.retiring import begin
 from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.storage import PersistentVolume, PersistentVolumeClaim, Storage
 from nodewright.domain.topology import PodAffinityTerm, PodSelector
-from nodewright.domain.volumes import PersistentVolume, PersistentVolumeClaim, Storage
 from tests.builders import NOW, claim, daemon_pod, daemon_set, instance_type, node, options, pod, requirements
 
 CONNECTED = ConnectedCluster("c", "https://x", "", "1.37", "10.100.0.0/16", "10.100.0.10")

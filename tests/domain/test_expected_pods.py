@@ -7,7 +7,7 @@ import pytest
 
 from nodewright.domain.expected_pods import LOOK_AHEAD, Prospect, awaited, expected_pods, prospects
 from nodewright.domain.pods import ClaimTemplate, Owner, Pod, PodKey
-from nodewright.domain.volumes import NO_STORAGE, PersistentVolumeClaim, Storage
+from nodewright.domain.storage import NO_STORAGE, PersistentVolumeClaim, Storage
 from nodewright.domain.workloads import Workload
 from tests.builders import NOW, claim, pod
 

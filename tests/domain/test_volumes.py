@@ -9,17 +9,8 @@ from nodewright.domain.free_volumes import NO_PROVISIONER
 from nodewright.domain.nodes import HOSTNAME_LABEL, NAME_FIELD, ZONE_LABEL
 from nodewright.domain.pods import Attachment, ClaimTemplate, Pod, PodKey
 from nodewright.domain.requirements import Requirements
-from nodewright.domain.volumes import (
-    ONE_POD_ONLY,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Storage,
-    StorageClass,
-    VolumeAttachment,
-    attached,
-    free_volumes,
-    with_volumes,
-)
+from nodewright.domain.storage import PersistentVolume, PersistentVolumeClaim, Storage, StorageClass, VolumeAttachment
+from nodewright.domain.volumes import ONE_POD_ONLY, attached, free_volumes, with_volumes
 from tests.builders import NOW, pod, requirements
 
 EBS = "ebs.csi.aws.com"

@@ -14,7 +14,7 @@ from nodewright.adapters.manifests.volumes import (
 from nodewright.domain.nodes import HOSTNAME_LABEL, NAME_FIELD, REGION_LABEL, ZONE_LABEL
 from nodewright.domain.pods import Attachment
 from nodewright.domain.requirements import Requirements
-from nodewright.domain.volumes import PersistentVolume, PersistentVolumeClaim, StorageClass
+from nodewright.domain.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from tests.adapters.manifests.raw import Json
 from tests.builders import requirements
 

@@ -22,8 +22,8 @@ from nodewright.adapters.manifests.volumes import (
 )
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.pods import Pod
+from nodewright.domain.storage import NO_STORAGE, Storage
 from nodewright.domain.topology import Namespaces, PodAffinityTerm
-from nodewright.domain.volumes import NO_STORAGE, Storage
 
 _CORE: Final = "/api/v1"
 _STORAGE: Final = "/apis/storage.k8s.io/v1"

@@ -12,7 +12,7 @@ from typing import Final
 
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.pods import ClaimTemplate, Owner, Pod, PodKey
-from nodewright.domain.volumes import Storage
+from nodewright.domain.storage import Storage
 from nodewright.domain.workloads import Workload
 
 #: Setting of a workload or its pods: `off`, and nothing is expected of it.

@@ -13,13 +13,7 @@ from nodewright.domain.nodes import REGION_LABEL, ZONE_LABEL
 from nodewright.domain.pods import EBS_DRIVER, Attachment
 from nodewright.domain.quantities import whole
 from nodewright.domain.requirements import Requirement, Requirements, normalise_key
-from nodewright.domain.volumes import (
-    ANYWHERE,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
+from nodewright.domain.storage import ANYWHERE, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
 
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"

@@ -15,7 +15,7 @@ from nodewright.adapters.manifests.volumes import (
 from nodewright.adapters.manifests.world_objects import WorldObjects
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.pods import EBS_DRIVER, Pod
-from nodewright.domain.volumes import Storage, StorageClass
+from nodewright.domain.storage import Storage, StorageClass
 
 Object = Mapping[str, object]
 

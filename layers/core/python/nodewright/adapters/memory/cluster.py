@@ -17,9 +17,9 @@ from nodewright.domain.overlays import NodeOverlay
 from nodewright.domain.pod_disruption_budgets import PodDisruptionBudget, blocking
 from nodewright.domain.pods import DaemonSet, Owner, Pod, PodKey
 from nodewright.domain.pools import NodePool
+from nodewright.domain.storage import NO_STORAGE, Storage
 from nodewright.domain.taints import Taint
 from nodewright.domain.topology import Namespaces
-from nodewright.domain.volumes import NO_STORAGE, Storage
 from nodewright.domain.workloads import Workload
 
 #: The moment at which a world without a clock stands.
