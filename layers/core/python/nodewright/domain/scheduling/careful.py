@@ -18,9 +18,9 @@ from nodewright.domain.scheduling.entangled import Kind, min_key
 from nodewright.domain.scheduling.giving_way import Tries, given_way
 from nodewright.domain.scheduling.homes import Member, homes
 from nodewright.domain.scheduling.nominated import keep_nominated
-from nodewright.domain.scheduling.opened import Need, Step
 from nodewright.domain.scheduling.rules import RepulsionRule, is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
+from nodewright.domain.scheduling.steps import Need, Step
 from nodewright.domain.scheduling.terms import Affinity, Ruling
 from nodewright.domain.scheduling.waiting_order import rank
 

@@ -5,53 +5,18 @@ pod costs is by how much that price rises, so contents end on the cheapest type 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.arrays import Bools, Ints, every
+from nodewright.domain.scheduling.cells import cells_of
 from nodewright.domain.scheduling.demands import Demands
-from nodewright.domain.scheduling.frontier import frontier
 from nodewright.domain.scheduling.remembering import Remembering
-from nodewright.domain.scheduling.reserves import reserve
+from nodewright.domain.scheduling.steps import Need, Step
 from nodewright.domain.scheduling.tiers import Tier
 
 _NEVER: Final = 2**62
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Somewhere to put a pod: a node (None: a new one) and the offering it then counts as."""
-
-    price: int
-    """By how much the plan gets dearer."""
-    crowd: int
-    row: int
-    node: int | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Need:
-    """What one more pod needs of a node of this tier."""
-
-    mask: int
-    """Of offerings; index into the tier's."""
-    wanted: Ints
-    """One vector, or one for each node."""
-    whole: Ints
-    """What it needs of a new node."""
-    group: Ints
-    """What a new node must be able to grow to."""
-    localities: Bools
-    opening: Bools
-    """Localities where a node may be opened."""
-    crowds: Ints
-    nodes: Ints
-    """How many there are in each locality."""
-    rows: Bools | None = None
-    """Offerings that a new node must be one of, where that matters."""
 
 
 class Opened:
@@ -64,7 +29,7 @@ class Opened:
         self._masks = masks
         self.usage = place.usage.copy()
         """What a node planned as each offering takes of the limits (reserves.py)."""
-        self._cells = _cells(place, localities, masks, self.room, self.usage)
+        self._cells = cells_of(place, localities, masks, self.room, self.usage)
         self._listed = np.zeros(len(place.prices), dtype=np.bool_)
         for cell in self._cells:
             self._listed[cell] = True
@@ -306,25 +271,3 @@ class Opened:
 
     def _pay(self, row: int, times: int) -> None:
         self.remaining[self.place.purse_of[row]] -= times * self.usage[row]
-
-
-def _cells(place: Tier, localities: Ints, masks: Sequence[Bools], room: Ints, usage: Ints) -> list[Ints]:
-    """Rows worth opening, by market and locality, cheapest first; what they take of limits is put in `usage`."""
-    allowed = np.array(masks, dtype=np.bool_).reshape(len(masks), len(place.prices)).T
-    usable = place.affordable & allowed.any(axis=1)
-    cells: list[Ints] = []
-    for number, market in enumerate(place.markets):
-        span = place.rows(number)
-        own = np.arange(span.start, span.stop)[usable[span]]
-        for locality in np.unique(localities[own]).tolist():
-            rows = own[localities[own] == locality]
-            if flexibility.wishes(market) and place.limited:
-                usage[rows] = [reserve(place, row, rows, allowed, room) for row in rows.tolist()]
-            if flexibility.wishes(market):
-                shelf = np.zeros(market.shelf.rows, dtype=np.bool_)
-                shelf[rows - span.start] = True
-                rows = rows[flexibility.anchors(market, room[span], allowed[span] & shelf[:, None])[rows - span.start]]
-            cells.append(
-                rows[frontier(place.prices[rows], room[rows], allowed[rows], place.purse_of[rows], usage[rows])]
-            )
-    return [cell for cell in cells if len(cell)]

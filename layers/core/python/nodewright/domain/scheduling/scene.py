@@ -14,13 +14,14 @@ from nodewright.domain.scheduling.localities import Localities, counts, passing
 from nodewright.domain.scheduling.moving import Freedom
 from nodewright.domain.scheduling.new_daemons import NewDaemons
 from nodewright.domain.scheduling.offers import Offers
-from nodewright.domain.scheduling.opened import Need, Opened, Step
+from nodewright.domain.scheduling.opened import Opened
 from nodewright.domain.scheduling.ports import Ports
 from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
 from nodewright.domain.scheduling.roles import Role, bound_roles, roles
 from nodewright.domain.scheduling.rules import NodeFilter, is_host, topology_keys
 from nodewright.domain.scheduling.shapes import Wish
 from nodewright.domain.scheduling.standing import Standing
+from nodewright.domain.scheduling.steps import Need, Step
 from nodewright.domain.scheduling.tallies import Tallies
 from nodewright.domain.scheduling.tiers import Tier
 from nodewright.domain.scheduling.waiting_order import rank, ranks
