@@ -4,6 +4,7 @@ Packings then keep it as they keep cpu. What is such a number by a rule itself b
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,8 @@ class Caps:
     chosen: Mapping[str, int]
     """So that pods find nodes in seating.py, too."""
     _names: Mapping[int, str]
+    _share: AbstractSet[int]
+    """Rules whose pods take of what is chosen."""
 
     @property
     def every(self) -> Mapping[str, int]:
@@ -30,22 +33,26 @@ class Caps:
 
     def of(self, kind: Kind) -> Resources:
         """What one of its pods takes."""
-        return Resources(dict.fromkeys((self._names[rule] for rule in kind.owns if rule in self._names), 1))
+        shared = {name: 1 for name in self.chosen if not self._share.isdisjoint(kind.owns)}
+        return self.proven_of(kind) + Resources(shared)
 
     def proven_of(self, kind: Kind) -> Resources:
-        """Of what rules number."""
-        return Resources({name: 1 for name in self.of(kind) if name in self.proven})
+        """Of what rules number: their own pods that they count."""
+        numbered = (self._names[rule] for rule in kind.owns if rule in self._names and rule in kind.selected)
+        return Resources(dict.fromkeys(numbered, 1))
 
 
 def caps(tangle: Tangle, gatherings: Iterable[Gathering]) -> Caps:
     """Of these groups."""
     rules = {rule: sort for each in gatherings for rule, sort in each.rules.items()}
-    capped = {rule: f"{_PREFIX}{rule}" for rule, sort in rules.items() if sort is Sort.CAPPED}
-    choosy = [rule for rule, sort in rules.items() if sort is Sort.APART and isinstance(tangle.rules[rule], SpreadRule)]
+    apart = {rule for rule, sort in rules.items() if sort is Sort.APART}
+    choosy = frozenset(rule for rule in apart if isinstance(tangle.rules[rule], SpreadRule))
+    numbered = [rule for rule, sort in rules.items() if sort is Sort.CAPPED or rule in apart - choosy]
     return Caps(
-        proven={name: _most(tangle.rules[rule]) for rule, name in capped.items()},
+        proven={f"{_PREFIX}{rule}": _most(tangle.rules[rule]) for rule in numbered},
         chosen={_SHARE: _MOST_CHOOSY} if choosy else {},
-        _names=capped | dict.fromkeys(choosy, _SHARE),
+        _names={rule: f"{_PREFIX}{rule}" for rule in numbered},
+        _share=choosy,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from nodewright.domain.plans import Launch, Plan
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling.allotments import Portion
@@ -22,8 +22,10 @@ from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import buy, relaxed_bound
 from nodewright.domain.scheduling.caps import Caps, caps
 from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.final_state import offered_labels
 from nodewright.domain.scheduling.gathering import Gathering, Sort, gatherings
 from nodewright.domain.scheduling.prospects import Prospects
+from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.seating import INDIFFERENT, Manners, Seating
 from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish, in_turn
@@ -57,7 +59,9 @@ class _Grouping:
         self._tangle = tangle
         self._meter = meter
         self._caps = caps(tangle, gathered)
-        self._shapes = _shapes(tangle, self._caps, [each for _, some in allotted for each in some], free)
+        portions = [each for _, some in allotted for each in some]
+        self._shapes = _shapes(tangle, self._caps, portions, free)
+        self._where = {pod.key: each.where for each, some in _members(tangle, portions) for pod in some}
         self._free = free
         self._pools = [options for options in snapshot.pools if not options.pool.terminating]
         self._apart = {
@@ -65,15 +69,19 @@ class _Grouping:
         }
         self._manners = dict(_manners(tangle, gathered, self._apart.keys()))
 
-    def plan(self, careful: Planner) -> Plan:
-        """All of it."""
+    def plan(self, careful: Planner) -> Plan | None:
+        """All of it; None where some pods have to be planned around nodes whose lists can't be cut for that."""
         waiting = Waiting(self._shapes)
         purchase = buy(self._pools, self._snapshot.daemon_sets, waiting, self._meter, caps=self._caps.every)
         launches = tuple(self._seated(purchase.launches))
         placed = {key for launch in launches for node in launch.nodes for key in node}
-        left = [pod for pod in self._snapshot.pods if pod.key not in placed]
+        left = [self._bound_to_domain(pod) for pod in self._snapshot.pods if pod.key not in placed]
+        if left and any(
+            requirement.min_values for each in self._pools for requirement in each.pool.requirements.values()
+        ):
+            return None
         succession = Succession(self._snapshot)
-        succession.add(Plan(launches=launches))
+        succession.add(Plan(launches=tuple(map(self._pinned, launches)) if left else launches))
         rest = careful(succession.left(left)) if left else Plan()
         succession.add(rest)
         launches = succession.launches()
@@ -84,6 +92,19 @@ class _Grouping:
             bound=self._bound(launches),
             truncated=self._meter.stopped or rest.truncated,
         )
+
+    def _bound_to_domain(self, pod: Pod) -> Pod:
+        """Others count on it to come there."""
+        where = self._where.get(pod.key)
+        return pod if where is None else replace(pod, alternatives=_narrowed(pod.alternatives, where))
+
+    def _pinned(self, launch: Launch) -> Launch:
+        """With offerings that are the same to rules: whoever is planned around its nodes knows where they are."""
+        options = next(each for each in self._pools if each.pool.name == launch.pool)
+        labels = [offered_labels(options, launch, each) for each in launch.offerings]
+        keys = [key for rule in self._tangle.rules for key in topology_keys(rule) if not is_host(key)]
+        same = [all(each.get(key) == labels[0].get(key) for key in keys) for each in labels]
+        return replace(launch, offerings=tuple(each for each, fine in zip(launch.offerings, same, strict=True) if fine))
 
     def _seated(self, launches: Sequence[Launch]) -> Iterator[Launch]:
         """The launches with pods of equal shape where they may be."""
@@ -114,24 +135,28 @@ def _shapes(
 ) -> Sequence[Shape]:
     """What packs alike, large ones first. `proven`: with no numbers but those of rules."""
     found: defaultdict[tuple[Resources, Wish], list[PodKey]] = defaultdict(list)
-    given: Counter[int] = Counter()
-    for portion in portions:
+    for portion, pods in _members(tangle, portions):
         kind = tangle.kinds[portion.kind]
         extra = capped.proven_of(kind) if proven else capped.of(kind)
-        first = given[portion.kind]
-        given[portion.kind] += portion.count
-        alike = (kind.requests + extra, _narrowed(kind.wish, portion.where))
-        found[alike] += [pod.key for pod in kind.pods[first : first + portion.count]]
+        wish = replace(kind.wish, alternatives=_narrowed(kind.wish.alternatives, portion.where))
+        found[kind.requests + extra, wish] += [pod.key for pod in pods]
     for shape in free:
         found[shape.requests, shape.wish] += shape.pods
     shapes = [Shape(requests, wish, (), tuple(keys)) for (requests, wish), keys in found.items()]
     return sorted(shapes, key=in_turn)
 
 
-def _narrowed(wish: Wish, where: Requirement | None) -> Wish:
-    if where is None:
-        return wish
-    return replace(wish, alternatives=tuple(each.intersect(Requirements((where,))) for each in wish.alternatives))
+def _members(tangle: Tangle, portions: Iterable[Portion]) -> Iterator[tuple[Portion, Sequence[Pod]]]:
+    """Who each portion is: a kind's pods in the order in which they are served."""
+    given: Counter[int] = Counter()
+    for portion in portions:
+        first = given[portion.kind]
+        given[portion.kind] += portion.count
+        yield portion, tangle.kinds[portion.kind].pods[first : first + portion.count]
+
+
+def _narrowed(alternatives: tuple[Requirements, ...], where: Requirement | None) -> tuple[Requirements, ...]:
+    return alternatives if where is None else tuple(each.intersect(Requirements((where,))) for each in alternatives)
 
 
 def _manners(

@@ -1,7 +1,6 @@
 """One scheduler, used by everything that asks where pods would go."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
@@ -12,10 +11,10 @@ from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.foresight import foreseeing
-from nodewright.domain.scheduling.grouped import grouped
 from nodewright.domain.scheduling.joint import Joint, JointPlan
 from nodewright.domain.scheduling.preferring import preferring
 from nodewright.domain.scheduling.priorities import higher_first
+from nodewright.domain.scheduling.proposals import better_plan
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
 from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.rule_reasons import rule_reason
@@ -34,7 +33,7 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     """
 
     def required(asked: Snapshot, within: Budget) -> Plan:
-        return _best(asked, within, expired)
+        return _required(asked, within, expired)
 
     def wished(asked: Snapshot) -> Plan:
         return preferring(asked, budget, required)
@@ -42,8 +41,8 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
 
 
-def _best(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
-    """The best of the proposals, each without what may not come to its nodes; of equal ones the later."""
+def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
+    """Without preferences, and without what may not come to its nodes."""
 
     def careful(part: Snapshot) -> Plan:
         return proposed(part, budget, expired)
@@ -51,40 +50,10 @@ def _best(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Pl
     def keeping(plan: Plan) -> Plan:
         return kept(snapshot, plan)
 
-    best: Plan | None = None
-    for proposal in _proposals(snapshot, budget, expired):
-        plan = higher_first(snapshot, keeping(proposal), careful, keeping)
-        best = plan if best is None or _rank(plan) <= _rank(best) else best
-        if not best.unschedulable and len(snapshot.pods) > _FEW:
-            break
-    return best or Plan()
+    def judged(plan: Plan) -> Plan:
+        return higher_first(snapshot, keeping(plan), careful, keeping)
 
-
-_FEW: Final = 300
-"""Pods; so few are planned in more than one way."""
-
-
-def _rank(plan: Plan) -> tuple[int, int]:
-    return len(plan.unschedulable), plan.cost
-
-
-def _proposals(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Iterator[Plan]:
-    """Plans before they are verified; they should need no correction."""
-    if not snapshot.rooms:
-        plan = _grouped(snapshot, budget, expired)
-        if plan is not None:
-            yield plan
-    yield proposed(snapshot, budget, expired)
-
-
-def _grouped(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan | None:
-    sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
-    if not sorted_out.kinds:
-        return None
-    free = group(sorted_out.free)
-    meter = Meter(budget, expired)
-    scene = JointPlan(snapshot, sorted_out, Waiting(free), meter).scene
-    return grouped(snapshot, scene, free, meter, lambda part: proposed(part, budget, expired))
+    return better_plan(snapshot, careful, judged, lambda: Meter(budget, expired))
 
 
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:

@@ -1,0 +1,75 @@
+"""Two ways to plan, and the better plan of them.
+
+Pods under rules are placed one by one, or packed by shape as far as their rules are simple (grouped.py). The second
+is faster and, with many pods, cheaper. Nodes that are there are filled pod by pod in any case; what then has to be
+bought may still be packed better.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from nodewright.domain.plans import Plan
+from nodewright.domain.scheduling.budget import Meter
+from nodewright.domain.scheduling.entangled import tangle
+from nodewright.domain.scheduling.grouped import grouped
+from nodewright.domain.scheduling.joint import JointPlan
+from nodewright.domain.scheduling.planned_rooms import filled
+from nodewright.domain.scheduling.shapes import Waiting, group
+from nodewright.domain.snapshot import Snapshot
+
+Planner = Callable[[Snapshot], Plan]
+Judge = Callable[[Plan], Plan]
+
+
+def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Callable[[], Meter]) -> Plan:
+    """The plan that leaves fewer pods, then the cheaper one; of equal ones the careful one.
+
+    `judged` makes of a proposal what is certain to come true.
+    """
+    if snapshot.rooms:
+        plan = judged(careful(snapshot))
+        again = None if plan.truncated else _bought_anew(snapshot, plan, careful, meter())
+        return plan if again is None or again.cost >= plan.cost else min(plan, judged(again), key=_rank)
+    proposal = _grouped(snapshot, careful, meter())
+    if proposal is None:
+        return judged(careful(snapshot))
+    plan = judged(proposal)
+    if not plan.unschedulable and len(snapshot.pods) > _FEW:
+        return plan
+    other = judged(careful(snapshot))
+    best = min(other, plan, key=_rank)
+    if plan.unschedulable or other.unschedulable or other.bound is None or plan.bound is None:
+        return best
+    # Of the same pods: what either proves holds for both.
+    return replace(best, bound=max(other.bound, plan.bound))
+
+
+_FEW: Final = 1_000
+"""Pods; so few are planned both ways."""
+
+
+def _rank(plan: Plan) -> tuple[int, int]:
+    return len(plan.unschedulable), plan.cost
+
+
+def _grouped(snapshot: Snapshot, careful: Planner, meter: Meter) -> Plan | None:
+    sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
+    if not sorted_out.kinds:
+        return None
+    free = group(sorted_out.free)
+    scene = JointPlan(snapshot, sorted_out, Waiting(free), meter).scene
+    return grouped(snapshot, scene, free, meter, careful)
+
+
+def _bought_anew(snapshot: Snapshot, plan: Plan, careful: Planner, meter: Meter) -> Plan | None:
+    """The plan with other nodes for those who have to have new ones; others stay where they are."""
+    pods = {pod.key: pod for pod in snapshot.pods}
+    sent = {each.node: tuple(pods[key] for key in each.pods) for each in plan.nominations}
+    rooms = tuple(filled(room, sent.get(room.name, ())) for room in snapshot.rooms)
+    buyers = tuple(pods[key] for launch in plan.launches for node in launch.nodes for key in node)
+    part = replace(snapshot, pods=buyers, rooms=(), bystanders=(*snapshot.bystanders, *rooms))
+    again = _grouped(part, careful, meter) if buyers else None
+    if again is None or again.unschedulable:
+        return None
+    return replace(plan, launches=again.launches, cost=again.cost, bound=again.bound, truncated=again.truncated)
