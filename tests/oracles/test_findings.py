@@ -20,6 +20,7 @@ from tests.builders import (
     pod,
     pods,
     pool,
+    requirements,
     resources,
     snapshot,
     taint,
@@ -37,6 +38,7 @@ SMALL = [
     instance_type("y.s", on_demand=1.2, spot=None),
     instance_type("arm.m", cpu="3920m", memory="7Gi", arch="arm64", on_demand=1.7, spot=None),
 ]
+OTHERS = PodSelector(requirements(("app", "NotIn", "db")), frozenset({"default"}))
 GONE = offering(available=False)
 AGENT = replace(daemon_set(), key=PodKey("default", "agent"), labels={"app": "agent"})
 BATCH = PodSelector(Requirements.from_labels({"app": "batch"}), frozenset({"default"}))
@@ -299,6 +301,19 @@ WORLDS: dict[str, Snapshot] = {
                 affinity=(term(),),
                 anti_affinity=(term(ZONE, CACHE),),
             ),
+        ],
+    ),
+    "company that only the DaemonSet of dearer types gives": snapshot(
+        pods(3, "db", cpu="100m", labels={"app": "db"}, affinity=(term(HOST, OTHERS),)),
+        pools=[options(types=[SMALL[0], SMALL[3]])],
+        daemon_sets=[
+            replace(
+                daemon_set(
+                    "agent", cpu="100m", memory="128Mi", terms=[requirements(("kubernetes.io/arch", "In", "arm64"))]
+                ),
+                key=PodKey("default", "agent"),
+                labels={"app": "agent"},
+            )
         ],
     ),
 }

@@ -171,7 +171,7 @@ class Opened:
             self.row = np.append(self.row, step.row)
             self.load = np.vstack([self.load, need.whole])
             self._spare = np.vstack([self._spare, self.room[step.row] - need.whole])
-            self.combo = np.append(self.combo, need.mask)
+            self.combo = np.append(self.combo, self._first_combo(need))
             self.site = np.append(self.site, site)
             self._remembered.add()
             self._pay(step.row, 1)
@@ -259,15 +259,22 @@ class Opened:
         allowed = np.array([self._combos[self._combine(combo, mask)][rows] for combo in combos.tolist()])
         return allowed[which.reshape(-1)]
 
+    def _first_combo(self, need: Need) -> int:
+        """What a new node may be: what is asked of its offering now, DaemonSets' pods as company, is asked for good."""
+        return need.mask if need.rows is None else self._number(self._masks[need.mask] & need.rows)
+
     def _combine(self, combo: int, mask: int) -> int:
         """The combination of a node's masks with one more."""
         if (combo, mask) not in self._combined:
-            both = self._combos[combo] & self._masks[mask]
-            same = next((n for n, each in enumerate(self._combos) if np.array_equal(each, both)), len(self._combos))
-            if same == len(self._combos):
-                self._combos.append(both)
-            self._combined[combo, mask] = same
+            self._combined[combo, mask] = self._number(self._combos[combo] & self._masks[mask])
         return self._combined[combo, mask]
+
+    def _number(self, combo: Bools) -> int:
+        """Of a combination, which becomes known."""
+        same = next((n for n, each in enumerate(self._combos) if np.array_equal(each, combo)), len(self._combos))
+        if same == len(self._combos):
+            self._combos.append(combo)
+        return same
 
     def _pay(self, row: int, times: int) -> None:
         self.remaining[self.place.purse_of[row]] -= times * self.usage[row]
