@@ -10,7 +10,7 @@ from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.patterns import fill
-from nodewright.domain.scheduling.pricing import duals, item_prices
+from nodewright.domain.scheduling.pricing import duals, packing_prices
 from nodewright.domain.scheduling.problems import Problem, distinct_sizes
 
 
@@ -47,7 +47,7 @@ def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter, prices
     rows = distinct_sizes(problem)
     coarse = problem.part(np.arange(len(counts)), rows)
     best, work = Packing((), counts, remaining, 0), 0
-    for way, values in enumerate(prices or item_prices(problem, worth)):
+    for way, values in enumerate(prices or packing_prices(problem, worth)):
         to_beat = np.inf if best.left.any() else float(best.cost)
         found, finished = _greedy(coarse, counts, remaining, values, _Race(meter, worth, to_beat))
         patterns = [Pattern(int(rows[pattern.row]), pattern.counts, pattern.times) for pattern in found]
@@ -64,7 +64,7 @@ def pack_alike(problem: Problem, counts: Ints, remaining: Floats, meter: Meter, 
     if model is None:
         return pack(problem, counts, remaining, meter)
     worth = problem.demand @ duals(problem, counts)
-    packing = pack(problem, counts, remaining, meter, [item_prices(problem, worth)[model.way]])
+    packing = pack(problem, counts, remaining, meter, [packing_prices(problem, worth)[model.way]])
     return pack(problem, counts, remaining, meter) if packing.left.any() else replace(packing, way=model.way)
 
 

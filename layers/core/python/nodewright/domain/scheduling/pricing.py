@@ -7,6 +7,7 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
 from nodewright.domain.scheduling.fluid import cheapest_mix
 from nodewright.domain.scheduling.problems import Problem
+from nodewright.domain.scheduling.singles import single_resources
 
 
 def item_prices(problem: Problem, worth: Floats) -> tuple[Floats, ...]:
@@ -20,6 +21,16 @@ def item_prices(problem: Problem, worth: Floats) -> tuple[Floats, ...]:
     resources = np.maximum(worth, shares * 1e-6)
     wholes = _by_wholes(problem)
     return resources, wholes, resources + wholes, shares
+
+
+def packing_prices(problem: Problem, worth: Floats) -> tuple[Floats, ...]:
+    """Those that greedy packings are made with.
+
+    Resource prices do badly where a node holds one pod of a group: nearly all that such a pod is worth is then the
+    price of its place.
+    """
+    prices = item_prices(problem, worth)
+    return (prices[1], prices[3]) if len(single_resources(problem)) else prices
 
 
 def duals(problem: Problem, counts: Ints) -> Floats:
