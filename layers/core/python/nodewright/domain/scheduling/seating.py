@@ -72,10 +72,36 @@ class Seating:
     def _exchange(self, shape: int, guests: "_Guests") -> None:
         """Whoever is left takes an empty place, once somebody there has changed his for one elsewhere."""
         for key, manners in guests.rest():
-            found = next((n for n in self._empty[shape] if self._makes_way(n, manners)), None)
-            if found is not None:
-                self._tables[found].take(shape, key, manners)
-                self._empty[shape].remove(found)
+            if not self._fills(shape, key, manners):
+                self._takes_over(shape, key, manners)
+
+    def _fills(self, shape: int, key: PodKey, manners: Manners, but: int = -1) -> bool:
+        """Whether such a pod could be put on an empty place, except at one table."""
+        for number in self._empty[shape]:
+            if number != but and (self._tables[number].suits(manners) or self._makes_way(number, manners)):
+                self._tables[number].take(shape, key, manners)
+                self._empty[shape].remove(number)
+                return True
+        return False
+
+    def _takes_over(self, shape: int, key: PodKey, manners: Manners) -> None:
+        """Put it in the place of another of its shape, who finds an empty one."""
+        tried = {manners}
+        for number in self._with_places(shape):
+            table = self._tables[number]
+            for place, (seated, theirs) in enumerate(table.seats[shape]):
+                if theirs in tried:
+                    continue
+                table.count(theirs, -1)
+                if table.suits(manners):
+                    tried.add(theirs)
+                    table.count(manners, 1)
+                    table.seats[shape][place] = (key, manners)
+                    if self._fills(shape, seated, theirs, but=number):
+                        return
+                    table.seats[shape][place] = (seated, theirs)
+                    table.count(manners, -1)
+                table.count(theirs, 1)
 
     def _makes_way(self, number: int, manners: Manners) -> bool:
         """Whether somebody at a table could change places with one of his shape, so that such a pod can come."""
