@@ -27,6 +27,9 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
 
     `judged` makes of a proposal what is certain to come true.
     """
+    few = len(snapshot.pods) <= _FEW
+    if few and not meter().finishing:
+        return judged(careful(snapshot))
     if snapshot.rooms:
         plan = judged(careful(snapshot))
         again = None if plan.truncated else _bought_anew(snapshot, plan, careful, meter())
@@ -35,7 +38,7 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
     if proposal is None:
         return judged(careful(snapshot))
     plan = judged(proposal)
-    if not plan.unschedulable and len(snapshot.pods) > _FEW:
+    if not plan.unschedulable and not few:
         return plan
     other = judged(careful(snapshot))
     best = min(other, plan, key=_rank)
@@ -46,7 +49,7 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
 
 
 _FEW: Final = 1_000
-"""Pods; so few are planned both ways."""
+"""Pods; so few are planned both ways, or pod by pod alone where the plan is wanted at once."""
 
 
 def _rank(plan: Plan) -> tuple[int, int]:
