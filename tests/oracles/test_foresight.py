@@ -29,7 +29,10 @@ def foreseen(snapshot: Snapshot, seed: int) -> Snapshot:
     def of(kind: StandsFor) -> tuple[Pod, ...]:
         return tuple(pod for pod in drawn if pod.stands_for == kind)
 
-    return replace(snapshot, pods=of("itself"), expected=of("expected"), headroom=of("headroom"))
+    # Only a pod that is there can have had nodes bought for it in vain.
+    there = {pod.key for pod in of("itself")}
+    aside = {key: why for key, why in snapshot.set_aside.items() if key in there}
+    return replace(snapshot, pods=of("itself"), expected=of("expected"), headroom=of("headroom"), set_aside=aside)
 
 
 def fate(plan: Plan) -> tuple[object, ...]:
