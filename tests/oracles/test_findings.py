@@ -10,6 +10,7 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Snapshot
+from nodewright.domain.taints import Toleration
 from nodewright.domain.topology import PodSelector, Preferences, PreferredNodes
 from tests.builders import (
     USD,
@@ -301,6 +302,15 @@ WORLDS: dict[str, Snapshot] = {
                 affinity=(term(),),
                 anti_affinity=(term(ZONE, CACHE),),
             ),
+        ],
+    ),
+    "who shuns a soft taint gets a node that is spared, beside another who has no other": snapshot(
+        [pod("web", cpu=0), pod("db", cpu=0, tolerates=[Toleration(key="dedicated", value="x")])],
+        pools=[
+            options(
+                pool("plain", taints=(taint("dedicated", "x"), taint("soft", "", "PreferNoSchedule"))), types=[SMALL[0]]
+            ),
+            options(pool("gpu"), types=[instance_type("g.s", gpu=1, spot=None)]),
         ],
     ),
     "company that only the DaemonSet of dearer types gives": snapshot(

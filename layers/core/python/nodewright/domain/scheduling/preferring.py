@@ -19,7 +19,7 @@ from nodewright.domain.scheduling.rules import is_host
 from nodewright.domain.scheduling.settled import Planner, Settled
 from nodewright.domain.scheduling.shapes import wish_of
 from nodewright.domain.scheduling.soft_rules import SPREAD_WEIGHT
-from nodewright.domain.scheduling.spared import minds_architecture
+from nodewright.domain.scheduling.spared import minds_architecture, spared_types
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.taints import is_soft
 from nodewright.domain.topology import NO_PREFERENCES
@@ -86,14 +86,22 @@ def _weights(snapshot: Snapshot) -> Iterator[tuple[int, bool]]:
 
 def _measured(settled: Settled, base: Settled) -> Plan:
     """With what is proven of plans without preferences, where that was for no other pods and other nodes."""
-    plan, bound = settled.whole, base.quick.bound
-    known = _bought(base.quick) <= _bought(plan) and _minding(settled.snapshot) == _minding(base.snapshot)
-    return replace(plan, bound=bound if known else None)
+    plan, before = settled.whole, base.quick
+    known = _bought(before) <= _bought(plan) and _minding(settled.snapshot) == _minding(base.snapshot)
+    known = known and _on_spared(base.snapshot, plan) <= _on_spared(base.snapshot, before)
+    return replace(plan, bound=before.bound if known else None)
 
 
 def _minding(snapshot: Snapshot) -> frozenset[PodKey]:
     """Who may have nodes that are spared for those who say so (spared.py)."""
     return frozenset(pod.key for pod in snapshot.pods if minds_architecture(wish_of(pod)))
+
+
+def _on_spared(snapshot: Snapshot, plan: Plan) -> frozenset[PodKey]:
+    """Who has such nodes: whoever prefers to have no other."""
+    spared = {options.pool.name: spared_types(options) for options in snapshot.pools}
+    launches = [each for each in plan.launches if not spared[each.pool].isdisjoint(each.instance_types)]
+    return frozenset(pod for launch in launches for node in launch.nodes for pod in node)
 
 
 def _bought(plan: Plan) -> frozenset[PodKey]:

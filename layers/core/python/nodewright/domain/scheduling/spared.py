@@ -12,9 +12,11 @@ import numpy as np
 
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.nodes import ARCH_LABEL
+from nodewright.domain.pools import NodePool
 from nodewright.domain.scheduling.arrays import Bools
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.shapes import Wish
+from nodewright.domain.snapshot import PoolOptions
 
 ASSUME_ARCH: Final = "nodewright.dev/assume-arch"
 """Setting of a pool: `amd64` (the default) or `any`."""
@@ -27,9 +29,13 @@ def exotic(market: Market) -> Bools:
 
 def foreign(market: Market) -> Bools:
     """Rows of an architecture that images may not have been built for."""
-    if market.pool.settings.get(ASSUME_ARCH, "amd64") == "any":
-        return np.zeros(market.shelf.rows, dtype=np.bool_)
-    return _of_types(market, [kind.labels.get(ARCH_LABEL, "amd64") != "amd64" for kind in market.shelf.types])
+    return _of_types(market, [_is_foreign(market.pool, kind) for kind in market.shelf.types])
+
+
+def spared_types(options: PoolOptions) -> frozenset[str]:
+    """Names of a pool's types that are one or the other."""
+    kinds = options.instance_types
+    return frozenset(kind.name for kind in kinds if _is_exotic(kind) or _is_foreign(options.pool, kind))
 
 
 def minds_architecture(wish: Wish) -> bool:
@@ -61,6 +67,10 @@ _ACCELERATORS: Final = (
 def _is_exotic(kind: InstanceType) -> bool:
     bare_metal = kind.name.rpartition(".")[2].startswith("metal")
     return bare_metal or any(kind.capacity.get(resource) for resource in _ACCELERATORS)
+
+
+def _is_foreign(pool: NodePool, kind: InstanceType) -> bool:
+    return pool.settings.get(ASSUME_ARCH, "amd64") != "any" and kind.labels.get(ARCH_LABEL, "amd64") != "amd64"
 
 
 def _of_types(market: Market, verdicts: Sequence[bool]) -> Bools:
