@@ -313,6 +313,16 @@ WORLDS: dict[str, Snapshot] = {
             options(pool("gpu"), types=[instance_type("g.s", gpu=1, spot=None)]),
         ],
     ),
+    "who shuns a soft taint gets a node of a lighter pool, beside another who has no other": snapshot(
+        [pod("web", cpu=0), pod("db", cpu=0, tolerates=[Toleration(key="dedicated", value="x")])],
+        pools=[
+            options(
+                pool("a", taints=(taint("dedicated", "x"), taint("soft", "", "PreferNoSchedule")), weight=10),
+                types=[SMALL[0]],
+            ),
+            options(pool("b"), types=[SMALL[0]]),
+        ],
+    ),
     "company that only the DaemonSet of dearer types gives": snapshot(
         pods(3, "db", cpu="100m", labels={"app": "db"}, affinity=(term(HOST, OTHERS),)),
         pools=[options(types=[SMALL[0], SMALL[3]])],

@@ -87,8 +87,8 @@ def _weights(snapshot: Snapshot) -> Iterator[tuple[int, bool]]:
 def _measured(settled: Settled, base: Settled) -> Plan:
     """With what is proven of plans without preferences, where that was for no other pods and other nodes."""
     plan, before = settled.whole, base.quick
-    known = _bought(before) <= _bought(plan) and _minding(settled.snapshot) == _minding(base.snapshot)
-    known = known and _on_spared(base.snapshot, plan) <= _on_spared(base.snapshot, before)
+    known = _bought(base.snapshot, before) <= _bought(base.snapshot, plan)
+    known = known and _minding(settled.snapshot) == _minding(base.snapshot)
     return replace(plan, bound=before.bound if known else None)
 
 
@@ -97,12 +97,16 @@ def _minding(snapshot: Snapshot) -> frozenset[PodKey]:
     return frozenset(pod.key for pod in snapshot.pods if minds_architecture(wish_of(pod)))
 
 
-def _on_spared(snapshot: Snapshot, plan: Plan) -> frozenset[PodKey]:
-    """Who has such nodes: whoever prefers to have no other."""
-    spared = {options.pool.name: spared_types(options) for options in snapshot.pools}
-    launches = [each for each in plan.launches if not spared[each.pool].isdisjoint(each.instance_types)]
-    return frozenset(pod for launch in launches for node in launch.nodes for pod in node)
+def _bought(snapshot: Snapshot, plan: Plan) -> frozenset[tuple[PodKey, int, bool]]:
+    """Pods on new nodes: of what weight their pool is, and whether some of the types are spared.
 
-
-def _bought(plan: Plan) -> frozenset[PodKey]:
-    return frozenset(pod for launch in plan.launches for node in launch.nodes for pod in node)
+    Weights and spared types are rules to a plan, unless a preference leaves a pod nothing else.
+    """
+    pools = {options.pool.name: (options.pool.weight, spared_types(options)) for options in snapshot.pools}
+    ranked = ((launch, *pools[launch.pool]) for launch in plan.launches)
+    return frozenset(
+        (pod, weight, not spared.isdisjoint(launch.instance_types))
+        for launch, weight, spared in ranked
+        for node in launch.nodes
+        for pod in node
+    )
