@@ -19,7 +19,7 @@ from nodewright.domain.scheduling.rules import is_host
 from nodewright.domain.scheduling.settled import Planner, Settled
 from nodewright.domain.scheduling.shapes import wish_of
 from nodewright.domain.scheduling.soft_rules import SPREAD_WEIGHT
-from nodewright.domain.scheduling.spared import minds_architecture, spared_types
+from nodewright.domain.scheduling.spared import minds_architecture, why_spared
 from nodewright.domain.snapshot import Snapshot
 from nodewright.domain.taints import is_soft
 from nodewright.domain.topology import NO_PREFERENCES
@@ -97,15 +97,15 @@ def _minding(snapshot: Snapshot) -> frozenset[PodKey]:
     return frozenset(pod.key for pod in snapshot.pods if minds_architecture(wish_of(pod)))
 
 
-def _bought(snapshot: Snapshot, plan: Plan) -> frozenset[tuple[PodKey, int, bool]]:
-    """Pods on new nodes: of what weight their pool is, and whether some of the types are spared.
+def _bought(snapshot: Snapshot, plan: Plan) -> frozenset[tuple[object, ...]]:
+    """Pods on new nodes: of what weight their pool is, and for what some of the types are spared.
 
     Weights and spared types are rules to a plan, unless a preference leaves a pod nothing else.
     """
-    pools = {options.pool.name: (options.pool.weight, spared_types(options)) for options in snapshot.pools}
+    pools = {options.pool.name: (options.pool.weight, why_spared(options)) for options in snapshot.pools}
     ranked = ((launch, *pools[launch.pool]) for launch in plan.launches)
     return frozenset(
-        (pod, weight, not spared.isdisjoint(launch.instance_types))
+        (pod, weight, frozenset(spared[name] for name in launch.instance_types))
         for launch, weight, spared in ranked
         for node in launch.nodes
         for pod in node

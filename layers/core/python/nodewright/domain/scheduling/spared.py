@@ -5,7 +5,7 @@ architectures gets amd64 where there is a choice (cases.md 31), unless its pool 
 pod that doesn't ask for a GPU gets no GPU node while a plain one will do (cases.md 32).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -32,10 +32,9 @@ def foreign(market: Market) -> Bools:
     return _of_types(market, [_is_foreign(market.pool, kind) for kind in market.shelf.types])
 
 
-def spared_types(options: PoolOptions) -> frozenset[str]:
-    """Names of a pool's types that are one or the other."""
-    kinds = options.instance_types
-    return frozenset(kind.name for kind in kinds if _is_exotic(kind) or _is_foreign(options.pool, kind))
+def why_spared(options: PoolOptions) -> Mapping[str, tuple[bool, bool]]:
+    """Of a pool's types by name: whether each is exotic, and whether foreign."""
+    return {kind.name: (_is_exotic(kind), _is_foreign(options.pool, kind)) for kind in options.instance_types}
 
 
 def minds_architecture(wish: Wish) -> bool:
