@@ -8,7 +8,7 @@ from nodewright.domain.pods import Pod
 from nodewright.domain.snapshot import Snapshot
 from tests.oracle.at_risk import at_risk_faults
 from tests.oracle.binding import binding_faults
-from tests.oracle.foresight import come_true, faults_of_rank
+from tests.oracle.foresight import come_true, faults_of_rank, rank
 from tests.oracle.launches import launch_faults, limit_faults
 
 
@@ -77,6 +77,6 @@ def _priority_faults(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
     left = {each.pod for each in plan.unschedulable}
     bought = {key for launch in plan.launches for content in launch.nodes for key in content}
     for pod in (each for each in snapshot.pods if each.key in left and each.key not in snapshot.set_aside):
-        less = (each for each in snapshot.pods if each.key in bought and each.priority < pod.priority)
+        less = (each for each in snapshot.pods if each.key in bought and rank(each) < rank(pod))
         for other in (each for each in less if likeness(each) == likeness(pod)):
             yield f"{pod.key} of priority {pod.priority} is left, {other.key} of {other.priority} is bought for"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nodewright.domain.plans import Foresight, Launch, Nomination, Plan
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.snapshot import Snapshot
 
 
@@ -25,6 +25,11 @@ def come_true(snapshot: Snapshot, plan: Plan) -> tuple[Snapshot, Plan]:
     )
     pods = (*snapshot.pods, *snapshot.expected, *snapshot.headroom)
     return replace(snapshot, pods=pods, expected=(), headroom=()), real
+
+
+def rank(pod: Pod) -> tuple[int, int]:
+    """Pods that aren't there come after all that are, whatever their priority."""
+    return ("headroom", "expected", "itself").index(pod.stands_for), pod.priority
 
 
 def faults_of_rank(snapshot: Snapshot, plan: Plan) -> list[str]:
