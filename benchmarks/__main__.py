@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import demo, imports, interruptions, kept, layers, matrix, solve, spine, state
+from benchmarks import demo, imports, interruptions, kept, layers, matrix, profile, solve, spine, state
 
 
 def main() -> None:
@@ -37,6 +37,7 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
     "layers": ("unpacked size of the layers, by package", lambda _: layers.main()),
     "imports": ("cold import of each function beside boto3 alone", lambda arguments: imports.main(arguments.rounds)),
     "solve": ("plans beside Karpenter's own scheduler", _solve),
+    "profile": ("where the time of a plan goes", lambda arguments: _with_peer(arguments, profile.main)),
     "matrix": ("calls × faults of the crash matrix", lambda _: matrix.main()),
     "spine": ("pending pod to running pod through the deployed functions", lambda _: spine.main()),
     "state": ("DynamoDB reads and writes of launches", lambda arguments: state.main(arguments.launches)),
@@ -55,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", epilog=f"benchmarks:\n{known}", formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which; all without one")
-    parser.add_argument("--peer", type=Path, metavar="FOLDER", help="solve and kept: workloads, catalogues and results")
+    parser.add_argument(
+        "--peer", type=Path, metavar="FOLDER", help="solve, profile and kept: workloads, catalogues and results"
+    )
     parser.add_argument(
         "--rounds", type=int, default=7, metavar="N", help="imports: fresh processes of each (%(default)s)"
     )

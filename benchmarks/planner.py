@@ -22,12 +22,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def main() -> None:
-    given = json.loads(sys.stdin.buffer.read())
-    catalogue = catalogue_of(json.dumps(given["catalogue"]).encode(), "workload")
-    pool = node_pool(given["capacityTypes"], given["preferences"])
-    # Planned once with few pods, so that what Python imports late isn't in the figures.
-    plan_objects([pool, NODE_CLASS, *given["pods"][:50]], catalogue, NOW)
-    snapshot = plan_objects([pool, NODE_CLASS, *given["pods"]], catalogue, NOW).snapshot
+    snapshot = snapshot_of(sys.stdin.buffer.read())
     fast, fast_seconds = _timed(snapshot, AT_ONCE)
     whole, whole_seconds = _timed(snapshot, Budget())
     print(
@@ -44,6 +39,16 @@ def main() -> None:
             }
         )
     )
+
+
+def snapshot_of(encoded: bytes) -> Snapshot:
+    """Of a workload."""
+    given = json.loads(encoded)
+    catalogue = catalogue_of(json.dumps(given["catalogue"]).encode(), "workload")
+    pool = node_pool(given["capacityTypes"], given["preferences"])
+    # Planned once with few pods, so that what Python imports late isn't in the figures.
+    plan_objects([pool, NODE_CLASS, *given["pods"][:50]], catalogue, NOW)
+    return plan_objects([pool, NODE_CLASS, *given["pods"]], catalogue, NOW).snapshot
 
 
 def _timed(snapshot: Snapshot, budget: Budget) -> tuple[Plan, float]:
