@@ -199,7 +199,6 @@ def test_only_retire_may_empty_nodes(plane: ControlPlane, client: Client) -> Non
         lambda: reconcile.evict(PodKey("default", "p"), "u"),
         lambda: reconcile.delete_pod(PodKey("default", "p"), "u", 0),
         lambda: reconcile.delete_node("n-1", "u"),
-        lambda: reconcile.attached_volumes("n-1"),
     ):
         with pytest.raises(RefusedError, match="nodewright doctor mine"):
             forbidden()
