@@ -6,7 +6,7 @@ from dataclasses import replace
 from nodewright.domain.pods import Pod, StandsFor
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Snapshot
-from tests.builders import options, pod, pods, resources, room, snapshot, spread
+from tests.builders import instance_type, options, pod, pods, resources, room, snapshot, spread
 from tests.domain.scheduling.checker import faults
 from tests.oracle import check
 
@@ -124,3 +124,15 @@ def test_without_them_nothing_is_different() -> None:
     waiting = pods(5)
     assert solve(world(*waiting)) == solve(snapshot(waiting))
     assert faults(snapshot(waiting), solve(world(*waiting))) == []
+
+
+def test_what_is_proven_holds_of_plans_that_buy_for_all_at_once() -> None:
+    kinds = [
+        instance_type("x.s", cpu="2", spot=None, on_demand=1.0),
+        instance_type("x.l", cpu="4", memory="8Gi", spot=None, on_demand=1.5),
+    ]
+    here = world(*pods(2, "web", cpu="1"), expected=pods(2, "expected", cpu="1"), pools=[options(types=kinds)])
+    at_once = solve(replace(here, pods=(*here.pods, *here.expected), expected=()))
+    plan = solve(here)
+    assert plan.bound is not None
+    assert plan.bound <= at_once.cost < plan.cost

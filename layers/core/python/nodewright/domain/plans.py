@@ -133,8 +133,8 @@ class Plan:
     cost: int = 0
     """Nanodollars per hour of all launches."""
     bound: int | None = None
-    """Proven lower bound of `cost` for the pods placed on new nodes; None when not computed. Of expected pods and
-    headroom it is that of what they add, on nodes that others left them."""
+    """Proven lower bound of `cost` for the pods placed on new nodes, expected ones and headroom among them; None when
+    not computed."""
     truncated: bool = field(default=False)
     """A wall-clock guard cut it: what is placed may be launched, the rest waits."""
     relaxed: tuple[Relaxed, ...] = ()

@@ -10,6 +10,7 @@ from typing import Final
 from nodewright.domain.limits import NODES, Limits
 from nodewright.domain.plans import Foresight, Launch, Nomination, Plan
 from nodewright.domain.pods import Pod, PodKey, StandsFor
+from nodewright.domain.scheduling.proving import proven
 from nodewright.domain.scheduling.succession import Succession
 from nodewright.domain.snapshot import PoolOptions, Snapshot
 
@@ -36,7 +37,7 @@ def foreseeing(snapshot: Snapshot, planner: Planner) -> Plan:
     for kind, pods in kinds:
         plans[kind] = planner(_kept_for(plans.values(), succession.left(pods))) if pods else Plan()
         succession.add(plans[kind])
-    return _together(succession, plans, {pod.key: pod.stands_for for pod in everybody.pods})
+    return _together(everybody, succession, plans, {pod.key: pod.stands_for for pod in everybody.pods})
 
 
 def _kept_for(others: Iterable[Plan], snapshot: Snapshot) -> Snapshot:
@@ -52,31 +53,28 @@ def _sold_out(options: PoolOptions) -> PoolOptions:
     return replace(options, remaining=Limits({**options.remaining, NODES: 0}))
 
 
-def _together(succession: Succession, plans: Mapping[StandsFor, Plan], kinds: Kinds) -> Plan:
+def _together(everybody: Snapshot, succession: Succession, plans: Mapping[StandsFor, Plan], kinds: Kinds) -> Plan:
     real = plans["itself"]
-    launches = tuple(_sorted_out(each, kinds) for each in succession.launches())
-    if not any(each.expected or each.headroom for each in launches):
+    whole = succession.launches()
+    launches = tuple(_sorted_out(each, kinds) for each in whole)
+    more = any(each.expected or each.headroom for each in launches)
+    if not more:
         launches = real.launches
     sent = succession.nominations()
     return replace(
         real,
         launches=launches,
         cost=sum(plan.cost for plan in plans.values()),
-        bound=_sum(plan.bound for plan in plans.values() if plan is real or plan.launches),
+        bound=_bound(everybody, real, whole) if more else real.bound,
         truncated=any(plan.truncated for plan in plans.values()),
         expected=_foresight("expected", plans["expected"], launches, sent, kinds),
         headroom=_foresight("headroom", plans["headroom"], launches, sent, kinds),
     )
 
 
-def _sum(bounds: Iterable[int | None]) -> int | None:
-    """None where one isn't known."""
-    total = 0
-    for bound in bounds:
-        if bound is None:
-            return None
-        total += bound
-    return total
+def _bound(everybody: Snapshot, real: Plan, launches: tuple[Launch, ...]) -> int | None:
+    """What pods that are there cost at least all of them do."""
+    return None if real.bound is None else max(real.bound, proven(everybody, launches))
 
 
 def _foresight(

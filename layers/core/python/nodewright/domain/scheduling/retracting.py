@@ -7,6 +7,7 @@ from nodewright.domain.plans import Launch, Nomination, Plan, Unschedulable
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling.entangled import are_entangled
+from nodewright.domain.scheduling.proving import proven
 from nodewright.domain.scheduling.verifying import unkept
 from nodewright.domain.snapshot import Snapshot
 
@@ -15,15 +16,18 @@ def kept(snapshot: Snapshot, plan: Plan) -> Plan:
     """The plan without the pods that may not come to their nodes; they are planned again once others are bound."""
     if not are_entangled(snapshot):
         return plan
-    while True:
-        broken = unkept(snapshot, plan)
-        if not broken:
-            return plan
-        given_up = _yielding(snapshot, plan, broken)
-        plan = without(snapshot, _renamed(plan, given_up), {given_up.get(key, key): why for key, why in broken.items()})
+    smaller = plan
+    while broken := unkept(snapshot, smaller):
+        given_up = _yielding(snapshot, smaller, broken)
+        told = {given_up.get(key, key): why for key, why in broken.items()}
+        smaller = _without(snapshot, _renamed(smaller, given_up), told)
+    # What was proven was so of more pods.
+    if plan.bound is None or smaller.launches == plan.launches:
+        return smaller
+    return replace(smaller, bound=proven(snapshot, smaller.launches))
 
 
-def without(snapshot: Snapshot, plan: Plan, broken: Mapping[PodKey, str]) -> Plan:
+def _without(snapshot: Snapshot, plan: Plan, broken: Mapping[PodKey, str]) -> Plan:
     """Without these pods; a node with nothing left on it is not bought."""
     gone = frozenset(broken)
     pods = {pod.key: pod for pod in snapshot.pods}
@@ -37,7 +41,6 @@ def without(snapshot: Snapshot, plan: Plan, broken: Mapping[PodKey, str]) -> Pla
         nominations=tuple(Nomination(node, some) for node, some in left if some),
         unschedulable=tuple(sorted((*plan.unschedulable, *told), key=lambda each: each.pod)),
         cost=cost,
-        bound=None if plan.bound is None else min(plan.bound, cost) if launches else 0,
     )
 
 
