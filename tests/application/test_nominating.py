@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from nodewright.application.errors import RefusedError
+from nodewright.application.errors import RefusedError, UnavailableError
 from nodewright.domain.pods import PodKey
 from nodewright.domain.taints import Taint
 from tests.application.world import NOW, World
@@ -75,6 +75,26 @@ def test_a_role_that_may_not_nominate_is_told_of_and_hinders_nothing_else(monkey
     assert not nominated(here)
     (problem,) = [each for each in here.observer.problems if each[1] == "nominate"]
     assert "nodewright connect" in problem[2]
+
+
+def test_an_api_server_that_takes_no_status_of_pods_keeps_no_node_from_being_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = provisioned()
+    here.join()
+
+    def fail(pod: PodKey, uid: str, node: str) -> None:  # noqa: ARG001 - as the port has it
+        raise UnavailableError("pods/status: 500, an admission webhook fails")
+
+    monkeypatch.setattr(here.cluster, "nominate", fail)
+    report = here.reconcile()
+    assert report.moved == 2
+    (problem,) = [each for each in here.observer.problems if each[1] == "nominate"]
+    assert "webhook fails" in problem[2]
+    assert "connect" not in problem[2]
+    monkeypatch.undo()
+    here.reconcile()
+    assert nominated(here) == planned(here)
 
 
 def test_pods_are_told_before_nodes_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:

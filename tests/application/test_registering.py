@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from nodewright.adapters.memory import InMemoryCluster, InMemoryFleet, InMemoryLedger, RecordingObserver, VirtualClock
-from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
+from nodewright.application.errors import ConflictError, NotFoundError, RefusedError, UnavailableError, UnreachableError
 from nodewright.application.orders import UNREGISTERED
 from nodewright.application.ports import Instance
 from nodewright.application.registering import Registrar, is_initialized, naming
@@ -163,6 +163,24 @@ def test_one_bad_node_stops_no_other(error: Exception) -> None:
     assert f"n-0: {error}; the next run tries again" in yard.observer.problems[0][2]
     yard.cluster.refuses = ""
     assert yard.advance() == 1
+
+
+def test_one_node_that_cannot_be_changed_now_stops_no_other_and_is_told_at_the_end() -> None:
+    yard = Yard(launched("0"), launched("1"))
+    yard.cluster.add(joined("0"), joined("1"))
+    yard.cluster.refuses, yard.cluster.error = "n-0", UnavailableError("their webhook fails: 500")
+    with pytest.raises(UnavailableError, match="their webhook fails"):
+        yard.advance()
+    assert yard.states == [ClaimState.LAUNCHED, ClaimState.INITIALIZED]
+
+
+def test_nobody_else_is_tried_where_nobody_answers() -> None:
+    yard = Yard(launched("0"), launched("1"))
+    yard.cluster.add(joined("0"), joined("1"))
+    yard.cluster.refuses, yard.cluster.error = "n-0", UnreachableError("timed out")
+    with pytest.raises(UnreachableError):
+        yard.advance()
+    assert yard.states == [ClaimState.LAUNCHED, ClaimState.LAUNCHED]
 
 
 def test_a_claim_that_changed_since_it_was_read_moves_all_the_same_and_keeps_the_change() -> None:

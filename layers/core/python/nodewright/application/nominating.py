@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
-from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
+from nodewright.application.errors import ConflictError, NotFoundError, OutsideError, RefusedError
 from nodewright.application.ports import Cluster, ClusterState, Observer
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.nominations import Nominate, nominations
@@ -29,8 +29,10 @@ def nominate(
     try:
         # The first by itself: a role that may not is refused once, not by every pod.
         return sum(map(tell, wanted[:1])) + sum(each(tell, wanted[1:]))
-    except RefusedError as error:
-        observer.problem(name, "nominate", f"{error}; run `nodewright connect {name}` to allow it")
+    except OutsideError as error:
+        # It comes first in a run: nodes have to be registered whether pods can be told or not.
+        fix = f"; run `nodewright connect {name}` to allow it" if isinstance(error, RefusedError) else ""
+        observer.problem(name, "nominate", f"{error}{fix}")
         return 0
 
 

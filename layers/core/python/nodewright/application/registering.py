@@ -1,9 +1,15 @@
 """Nodes that joined, matched to their claims: registered, then initialized (karpenter-behaviour §7.6)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
+from nodewright.application.errors import (
+    ConflictError,
+    NotFoundError,
+    RefusedError,
+    UnavailableError,
+    UnreachableError,
+)
 from nodewright.application.orders import UNREGISTERED
 from nodewright.application.ports import Cluster, Fleet, Ledger, Observer
 from nodewright.domain.claims import ClaimState, NodeClaim, advanced
@@ -34,15 +40,20 @@ class Registrar:
     ) -> int:
         """Register and initialise what can be; returns how many claims moved. One bad node stops no other.
 
-        `named`: classes that name their instances themselves.
+        `named`: classes that name their instances themselves. UnavailableError comes last, unless nobody answers.
         """
-        by_instance = {node.instance_id: node for node in nodes if node.instance_id}
         moved = 0
-        for claim in claims:
-            node = by_instance.get(claim.instance_id)
-            if node is not None and claim.state is not ClaimState.GONE:
-                tags = _tags(claim, node, keeps_name=claim.node_class in named)
+        unclear: UnavailableError | None = None
+        for claim, node in _joined(claims, nodes):
+            tags = _tags(claim, node, keeps_name=claim.node_class in named)
+            try:
                 moved += self._one(cluster, kubernetes, claim, node, tags)
+            except UnreachableError:
+                raise
+            except UnavailableError as error:
+                unclear = error
+        if unclear is not None:
+            raise unclear
         return moved
 
     def _one(self, cluster: str, kubernetes: Cluster, claim: NodeClaim, node: Node, tags: Mapping[str, str]) -> int:
@@ -85,6 +96,15 @@ def _tags(claim: NodeClaim, node: Node, *, keeps_name: bool) -> dict[str, str]:
     """What is known of an instance once it has a node."""
     named = {} if keeps_name else {"Name": node.name}
     return {**named, "karpenter.sh/nodeclaim": claim.id}
+
+
+def _joined(claims: Iterable[NodeClaim], nodes: Iterable[Node]) -> Iterator[tuple[NodeClaim, Node]]:
+    """Claims that aren't gone, with the node of their instance."""
+    by_instance = {node.instance_id: node for node in nodes if node.instance_id}
+    for claim in claims:
+        node = by_instance.get(claim.instance_id)
+        if node is not None and claim.state is not ClaimState.GONE:
+            yield claim, node
 
 
 def _target(claim: NodeClaim, node: Node) -> ClaimState:
