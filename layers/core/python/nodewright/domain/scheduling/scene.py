@@ -10,21 +10,22 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.demands import Demands
 from nodewright.domain.scheduling.entangled import Tangle
+from nodewright.domain.scheduling.expecting import expect_daemons, expect_on_hosts, find_homes, never_full
 from nodewright.domain.scheduling.localities import Localities, counts, passing
 from nodewright.domain.scheduling.moving import Freedom
 from nodewright.domain.scheduling.new_daemons import NewDaemons
 from nodewright.domain.scheduling.offers import Offers
 from nodewright.domain.scheduling.opened import Opened
 from nodewright.domain.scheduling.ports import Ports
-from nodewright.domain.scheduling.residents import daemons_to_come, resident_roles
-from nodewright.domain.scheduling.roles import Role, bound_roles, roles
+from nodewright.domain.scheduling.residents import resident_roles
+from nodewright.domain.scheduling.roles import Role, roles
 from nodewright.domain.scheduling.rules import NodeFilter, is_host, topology_keys
 from nodewright.domain.scheduling.shapes import Wish
 from nodewright.domain.scheduling.standing import Standing
 from nodewright.domain.scheduling.steps import Need, Step
 from nodewright.domain.scheduling.tallies import Tallies
 from nodewright.domain.scheduling.tiers import Tier
-from nodewright.domain.scheduling.waiting_order import rank, ranks
+from nodewright.domain.scheduling.waiting_order import ranks
 from nodewright.domain.snapshot import Room
 
 
@@ -73,13 +74,14 @@ class Scene:
             self._furnish(*each)
         # Nodes that take no pods have the DaemonSets' pods that they will have.
         for each in there[: len(rooms)]:
-            self._expect_daemons(*each)
+            expect_daemons(self.tallies, tangle, daemon_sets, *each)
         self._daemons = [
             NewDaemons(tier, rows, tangle, daemon_sets, self.tallies) for tier, rows in zip(tiers, of_rows, strict=True)
         ]
-        self._expect_on_hosts()
+        expect_on_hosts(self.tallies, self.opened, self._daemons)
         self._guarded_before = {rule: each.guarded for rule, each in self.tallies.repulsions.items()}
-        self.ranks = ranks(tangle.rules, tangle.kinds, self._never_full(), self.tallies.supported())
+        unfilled = never_full(self.tallies, tangle, self._daemons)
+        self.ranks = ranks(tangle.rules, tangle.kinds, unfilled, self.tallies.supported())
         self.roles = [roles(kind, self.ranks) for kind in tangle.kinds]
 
     @property
@@ -161,7 +163,7 @@ class Scene:
         for rule, host_spread in self.tallies.host_spreads.items():
             host_spread.growing = reaching or bool(reach.get(rule, nowhere).any())
         self.tallies.watch(buyable)
-        self._find_homes()
+        find_homes(self.tallies, self.tangle, self.waiting, self.ranks)
 
     def _reaches(self, sold: Sequence[Bools]) -> Mapping[int, Bools]:
         """Where nodes could be bought for pods of each rule."""
@@ -271,20 +273,6 @@ class Scene:
             self._countable[tier, counted] = mask
         return self._countable[tier, counted]
 
-    def _find_homes(self) -> None:
-        """For spreads that count pods that aren't under them."""
-        mixed = {rule for kind in self.tangle.kinds for rule in set(kind.selected) - set(kind.owns)}
-        expected: Counter[int] = Counter()
-        for kind, pods in zip(self.tangle.kinds, self.waiting, strict=True):
-            if rank(kind, self.ranks):
-                expected.update(dict.fromkeys(kind.selected, len(pods)))
-        homes: dict[str, Ints] = {}
-        for rule, spread in self.tallies.spreads_by_rule.items():
-            if rule in mixed:
-                key = topology_keys(self.tangle.rules[rule])[0]
-                others = homes.setdefault(key, np.zeros(len(spread.counts), dtype=np.int64))
-                spread.begin_at_home(others, expected[rule])
-
     def _note(self, kind: int, pod: Pod, site: int, locality: int) -> None:
         del self.waiting[kind][pod.key]
         self.contents[site].append((kind, pod))
@@ -306,37 +294,6 @@ class Scene:
         if site >= 0:
             self.ports.take(room.host_ports, site)
             self.demands.attach(room.all_attached, site)
-
-    def _expect_daemons(self, room: Room, locality: int, site: int) -> None:
-        """Those that come to a node, unless a bound pod keeps them off."""
-        for daemon_set in daemons_to_come(room, self.daemon_sets):
-            selected = self.tangle.selections.of(daemon_set.key.namespace, daemon_set.labels)
-            daemon = bound_roles(selected)
-            where = self.tallies.unrepelled(daemon)
-            if where.localities[locality] and site not in where.never:
-                self.tallies.add(daemon, locality, site)
-
-    def _expect_on_hosts(self) -> None:
-        """What spreads over nodes count on every new one."""
-        for rule, spread in self.tallies.host_spreads.items():
-            least: list[int] = []
-            for opened, daemons in zip(self.opened, self._daemons, strict=True):
-                rows = opened.place.on_sale & opened.affordable & passing(opened.place, spread.rule.nodes)
-                if rows.any():
-                    least.append(int(daemons.counted(rule)[rows].min()))
-            spread.expect(min(least, default=0))
-
-    def _never_full(self) -> frozenset[int]:
-        """Spreads that keep nobody out: all that they will ever count may be in one domain."""
-        coming: Counter[int] = Counter()
-        for kind in self.tangle.kinds:
-            coming.update(dict.fromkeys(kind.selected, len(kind.pods)))
-        unbounded = {rule for each in self._daemons for rule in each.rules}
-        return frozenset(
-            rule
-            for rule, spread in self.tallies.spreads_by_rule.items()
-            if rule not in unbounded and spread.counts.sum() + coming[rule] <= spread.rule.max_skew
-        )
 
     def _reach(self, kind: int, sold: Sequence[Bools]) -> Bools:
         mask = np.zeros(len(self.localities), dtype=np.bool_)
