@@ -17,7 +17,10 @@ NEVER = {"highspy", "nodewright.adapters.memory", "nodewright.cli", "rich", "typ
 LIGHT = {"kubernetes", "numpy"}
 UNUSED = {
     "notify": LIGHT | {"boto3", "botocore.client", "botocore.session", "nodewright.application.ports"},
+    "interrupt": {"numpy"},
+    "reconcile": {"numpy"},
     "refresh": LIGHT,
+    "retire": {"numpy"},
     "tick": LIGHT,
 }
 

@@ -8,7 +8,6 @@ from nodewright.application.snapshots import snapshot_of, with_headroom
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.headroom import HEADROOM
-from nodewright.domain.scheduling import AT_ONCE, solve
 
 #: Since provision's last run: what that couldn't buy, for a limit or a shortage, it is asked for no more often.
 EVERY = timedelta(minutes=2)
@@ -23,5 +22,8 @@ def lacks_headroom(
     last = ledger.last_run(connected.name, "provision")
     if last is not None and now - last < EVERY:
         return False
+    # Planning is loaded only where headroom is kept: most of a cold start otherwise (architecture §13).
+    from nodewright.domain.scheduling import AT_ONCE, solve  # noqa: PLC0415
+
     snapshot = with_headroom(snapshot_of(connected, state, claims, (), now), state)
     return bool(solve(snapshot, AT_ONCE).headroom.left)
