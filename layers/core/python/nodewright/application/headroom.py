@@ -22,7 +22,7 @@ def lacks_headroom(
     last = ledger.last_run(connected.name, "provision")
     if last is not None and now - last < EVERY:
         return False
-    # Planning is loaded only where headroom is kept: most of a cold start otherwise (architecture §13).
+    # Planning is loaded only where headroom is kept: a fifth of a cold start otherwise (architecture §13).
     from nodewright.domain.scheduling import AT_ONCE, solve  # noqa: PLC0415
 
     snapshot = with_headroom(snapshot_of(connected, state, claims, (), now), state)
