@@ -34,9 +34,9 @@ def fitting(offerings: Sequence[T], tags: Mapping[str, str]) -> tuple[T, ...]:
     most = max(1, (MOST_BYTES - _bytes(tags)) // BYTES_AN_OVERRIDE)
     if len(offerings) <= most:
         return tuple(offerings)
-    firsts = {offering.instance_type: number for number, offering in reversed(list(enumerate(offerings)))}
-    others = (number for number in range(len(offerings)) if number not in set(firsts.values()))
-    kept = [*sorted(firsts.values()), *others][:most]
+    numbers = range(len(offerings))
+    first = {offerings[number].instance_type: number for number in reversed(numbers)}
+    kept = sorted(numbers, key=lambda number: first[offerings[number].instance_type] != number)[:most]
     return tuple(offerings[number] for number in sorted(kept))
 
 
