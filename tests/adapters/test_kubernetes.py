@@ -16,6 +16,7 @@ from nodewright.application.errors import (
     UnavailableError,
 )
 from nodewright.application.ports import Cluster
+from nodewright.domain.buffer_status import BufferStatus
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Owner, PodKey
 from nodewright.domain.storage import Storage, VolumeAttachment
@@ -648,6 +649,33 @@ def test_volumes_of_a_buffers_template_are_looked_up_like_those_of_pods(api: Api
         api.on("GET", f"/apis/storage.k8s.io/v1/{kind}", page())
     cluster.read()
     assert "/api/v1/persistentvolumeclaims" in [call.path for call in api.calls]
+
+
+def test_classes_that_a_buffers_template_names_are_looked_up(api: ApiServer, cluster: Cluster) -> None:
+    serve_buffers(api, capacity_buffer("a", podTemplateRef={"name": "unit"}))
+    named_classes = {"priorityClassName": "high", "runtimeClassName": "gvisor"}
+    template = {"spec": {"containers": [{"name": "c"}], **named_classes}}
+    unit: Json = {"metadata": {"name": "unit"}, "template": template}
+    runtime: Json = {"metadata": {"name": "gvisor"}, "overhead": {"podFixed": {"cpu": "250m"}}}
+    api.on("GET", "/api/v1/namespaces/shop/podtemplates/unit", (200, unit))
+    high: Json = {"metadata": {"name": "high"}, "value": 1000}
+    api.on("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/high", (200, high))
+    api.on("GET", "/apis/node.k8s.io/v1/runtimeclasses/gvisor", (200, runtime))
+    (buffer,) = cluster.read().buffers
+    assert (buffer.template.priority, buffer.template.requests.get("cpu")) == (1000, 250)
+
+
+def test_a_buffers_status_is_patched_at_the_version_it_was_read(api: ApiServer, cluster: Cluster) -> None:
+    serve_buffers(api, capacity_buffer("a", podTemplateRef={"name": "none"}))
+    path = "/apis/autoscaling.x-k8s.io/v1beta1/namespaces/shop/capacitybuffers/a/status"
+    api.on("PATCH", path, (200, {}), failure(409, "changed"))
+    cluster.read()
+    cluster.tell_buffer(PodKey("shop", "a"), "12", BufferStatus(replicas=2))
+    (patched,) = api.made("PATCH")
+    told = patched.body
+    assert (told["metadata"], told["status"]["replicas"]) == ({"resourceVersion": "12"}, 2)
+    with pytest.raises(ConflictError):
+        cluster.tell_buffer(PodKey("shop", "a"), "12", BufferStatus(replicas=2))
 
 
 def test_buffers_that_may_not_be_listed_are_a_warning_with_the_fix(api: ApiServer, cluster: Cluster) -> None:

@@ -18,8 +18,11 @@ from nodewright.adapters.manifests.crds import crds
 from nodewright.adapters.manifests.rbac import rbac
 from nodewright.adapters.manifests.v1.conversion import convert
 from nodewright.adapters.manifests.webhooks import webhook_configuration
+from nodewright.adapters.memory import RecordingObserver
+from nodewright.application.buffer_telling import tell_buffers
 from nodewright.application.errors import ConflictError, NotFoundError, RefusedError
 from nodewright.application.ports import Cluster
+from nodewright.domain.buffer_status import UnitRoom
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.host_ports import HostPort
 from nodewright.domain.nodes import ZONE_LABEL
@@ -274,14 +277,12 @@ def test_a_controller_whose_pods_a_quota_refuses_is_expected_to_make_none(plane:
 
 
 def buffer_crd() -> Object:
-    """As much of SIG Autoscaling's as the API server needs to serve it."""
+    """As much of SIG Autoscaling's as the API server needs to serve it, and to judge a status as it would."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": anything, "status": anything}}}
+    schema = {"type": "object", "properties": {"spec": anything, "status": buffer_status_schema()}}
     group, kind = "autoscaling.x-k8s.io", {"kind": "CapacityBuffer", "plural": "capacitybuffers"}
-    versions = [
-        {"name": name, "served": True, "storage": name == "v1beta1", "schema": schema}
-        for name in ("v1alpha1", "v1beta1")
-    ]
+    served = {"served": True, "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}}
+    versions = [{"name": name, "storage": name == "v1beta1", **served} for name in ("v1alpha1", "v1beta1")]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -291,6 +292,36 @@ def buffer_crd() -> Object:
             "annotations": {"api-approved.kubernetes.io": "unapproved: a part of it, for this test"},
         },
         "spec": {"group": group, "names": kind, "scope": "Namespaced", "versions": versions},
+    }
+
+
+def buffer_status_schema() -> Object:
+    text = {"type": "string"}
+    condition = {
+        "type": {**text, "maxLength": 316},
+        "status": {**text, "enum": ["True", "False", "Unknown"]},
+        "reason": {**text, "minLength": 1, "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},
+        "message": {**text, "maxLength": 32768},
+        "lastTransitionTime": {**text, "format": "date-time"},
+        "observedGeneration": {"type": "integer", "format": "int64"},
+    }
+    required = ["lastTransitionTime", "message", "reason", "status", "type"]
+    conditions = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+        "items": {"type": "object", "properties": condition, "required": required},
+    }
+    template = {"type": "object", "properties": {"name": {**text, "minLength": 1}}, "required": ["name"]}
+    return {
+        "type": "object",
+        "properties": {
+            "conditions": conditions,
+            "replicas": {"type": "integer", "format": "int32"},
+            "podTemplateRef": template,
+            "podTemplateGeneration": {"type": "integer", "format": "int64"},
+            "provisioningStrategy": text,
+        },
     }
 
 
@@ -324,6 +355,103 @@ def test_capacity_buffers_are_read_by_whoever_plans_once_the_cluster_has_the_kin
         assert state.warnings == ()
         assert [(each.key.name, each.units) for each in state.buffers] == [("by-template", 3), ("by-workload", 1)]
         assert state.buffers[0].template.requests.get("cpu") == 500
+
+
+NAMED_CLASSES = """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 1000
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: gvisor}
+handler: runsc
+overhead: {podFixed: {cpu: 250m}}
+scheduling:
+  nodeSelector: {sandbox: gvisor}
+  tolerations: [{key: sandbox, operator: Exists, effect: NoSchedule}]
+---
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: unit, namespace: default}
+template:
+  spec:
+    priorityClassName: high
+    runtimeClassName: gvisor
+    containers: [{name: c, image: c, resources: {requests: {cpu: 500m}}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: such-a-pod, namespace: default}
+spec:
+  priorityClassName: high
+  runtimeClassName: gvisor
+  containers: [{name: c, image: c, resources: {requests: {cpu: 500m}}}]
+"""
+
+
+def test_a_buffers_unit_is_what_the_api_server_makes_of_such_a_pod(plane: ControlPlane, client: Client) -> None:
+    client.apply(buffer_crd())
+    client.apply(NAMED_CLASSES, BUFFERS.partition("---")[2].partition("---")[0])
+    for role in ("provision", "reconcile"):
+        state = opened(plane, role).read()
+        (pod,) = state.pods
+        (unit,) = (each.template for each in state.buffers)
+        assert (unit.requests, unit.alternatives, unit.priority) == (pod.requests, pod.alternatives, pod.priority)
+        # Whoever is not told otherwise stays on a node that fails for five minutes: that is nothing to a planner.
+        assert set(unit.tolerations) == {each for each in pod.tolerations if each.effect != "NoExecute"}
+        assert dict(unit.requests) == {"cpu": 750, "pods": 1}
+
+
+def test_a_buffers_status_is_told_once_and_stands_as_its_api_has_it(plane: ControlPlane, client: Client) -> None:
+    client.apply(buffer_crd())
+    client.apply(CONTROLLERS, BUFFERS)
+    for role in ("provision", "reconcile"):
+        cluster = opened(plane, role)
+        rooms = {each.key: UnitRoom(there=2) for each in cluster.read().buffers}
+        observer = RecordingObserver()
+        tell_buffers("mine", cluster, cluster.read(), rooms, observer, NOW)
+        assert observer.problems == []
+        before = buffer_named(client, "by-template")
+        tell_buffers("mine", cluster, cluster.read(), rooms, observer, NOW)
+        assert buffer_named(client, "by-template") == before
+    status = buffer_named(client, "by-template")["status"]
+    assert (status["replicas"], status["podTemplateRef"]) == (3, {"name": "unit"})
+    assert (
+        status["podTemplateGeneration"] == client.get("v1", "PodTemplate", "unit", "default")["metadata"]["generation"]
+    )
+    said = {each["type"]: (each["status"], each["reason"]) for each in status["conditions"]}
+    assert said == {
+        "ReadyForProvisioning": ("True", "Resolved"),
+        "Provisioning": ("False", "RequiresNewCapacity"),
+    }
+    assert conditions_of(client, "by-workload")["Provisioning"] == "FitsExistingCapacity"
+    client.delete("v1", "PodTemplate", "unit", "default")
+    tell_buffers("mine", cluster, cluster.read(), {}, observer, NOW)
+    assert conditions_of(client, "by-template") == {
+        "ReadyForProvisioning": "PodTemplateNotFound",
+        "Provisioning": "NotReadyForProvisioning",
+    }
+    assert "podTemplateRef" not in buffer_named(client, "by-template")["status"]
+
+
+def test_a_status_isnt_told_to_a_buffer_that_changed_meanwhile(plane: ControlPlane, client: Client) -> None:
+    client.apply(buffer_crd())
+    client.apply(CONTROLLERS, BUFFERS)
+    cluster = opened(plane, "reconcile")
+    (reading, _) = cluster.read().buffer_readings
+    client.patch("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", "by-template", {"spec": {"replicas": 5}}, "default")
+    with pytest.raises(ConflictError):
+        cluster.tell_buffer(reading.key, reading.version, reading.wanted)
+
+
+def buffer_named(client: Client, name: str) -> Object:
+    return client.get("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", name, "default")
+
+
+def conditions_of(client: Client, buffer: str) -> dict[str, str]:
+    return {each["type"]: each["reason"] for each in buffer_named(client, buffer)["status"]["conditions"]}
 
 
 def test_what_was_legal_in_the_oldest_kinds_is_taken(plane: ControlPlane, client: Client) -> None:

@@ -1,5 +1,6 @@
 """Room that is kept free: bought once, kept, filled up again, and never at a pod's expense."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from nodewright.domain.headroom import HEADROOM, CapacityBuffer
@@ -43,6 +44,13 @@ def test_a_buffer_is_bought_in_the_pool_that_takes_it() -> None:
     here.cluster.buffers = (SPARE,)
     assert provision(here) == 2
     assert provision(here) == 0
+
+
+def test_a_buffer_of_the_highest_priority_ranks_below_every_pod() -> None:
+    here = world(pod("real", cpu="1500m", priority=-10), of=small(limits=Resources({NODES: 1})))
+    here.cluster.buffers = (replace(SPARE, template=replace(SPARE.template, priority=2_000_001_000, critical=True)),)
+    assert provision(here) == 1
+    assert here.planned_pods == [PodKey("default", "real")]
 
 
 def test_an_urgent_run_buys_none() -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from nodewright.adapters.memory import Budget
 from nodewright.adapters.memory.control_plane import Deployment
-from nodewright.domain.headroom import HEADROOM
+from nodewright.domain.buffer_status import RESOLVED, BufferReading, BufferStatus
+from nodewright.domain.headroom import HEADROOM, CapacityBuffer
 from nodewright.domain.limits import NODES, PRICE
+from nodewright.domain.pods import PodKey
 from nodewright.domain.pools import DisruptionBudget
 from nodewright.domain.quantities import Resources
 from tests.builders import daemon_set, pod, pool, requirements, resources
@@ -236,6 +238,13 @@ class _Story:
         said = {HEADROOM: self.chance.choice(["cpu=1500m,pods=1", "cpu=3", "50%"])}
         keeping = replace(self.world.cluster.pools["second"], settings=said)
         self._at_some_time(lambda: self.world.apply(keeping))
+        self._at_some_time(self._buffer)
+
+    def _buffer(self) -> None:
+        buffer = CapacityBuffer(PodKey("default", "spare"), pod("unit", cpu="1500m"), replicas=1)
+        wanted = BufferStatus(replicas=1)
+        reading = BufferReading(buffer.key, 1, "1", RESOLVED, "as read", wanted, BufferStatus())
+        self.world.cluster.buffers, self.world.cluster.buffer_readings = (buffer,), {buffer.key: reading}
 
     def _pools(self) -> None:
         money = Resources({PRICE: 300_000_000})

@@ -1,19 +1,24 @@
 """CapacityBuffers, with what they refer to."""
 
+from collections.abc import Callable
+
 import pytest
 
 from nodewright.adapters.manifests.admission import Admission
-from nodewright.adapters.manifests.capacity_buffers import BufferReader, Object, Reference
+from nodewright.adapters.manifests.buffer_statuses import written_status
+from nodewright.adapters.manifests.capacity_buffers import BufferReader, Object, ReadBuffers, Reference
 from nodewright.application.errors import NotFoundError, RefusedError, UnavailableError
 from nodewright.application.ports import ManifestWarning
+from nodewright.domain.buffer_status import READY, BufferReading, BufferStatus
 from nodewright.domain.headroom import CapacityBuffer
+from nodewright.domain.taints import Toleration
 from tests.adapters.manifests.raw import Json
-from tests.builders import resources
+from tests.builders import requirements, resources
 
 CONTAINERS: Json = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]}
 TEMPLATE: Json = {"metadata": {"labels": {"app": "web"}}, "spec": CONTAINERS}
 THERE: dict[Reference, Object] = {
-    Reference("PodTemplate", "shop", "unit"): {"template": TEMPLATE},
+    Reference("PodTemplate", "shop", "unit"): {"metadata": {"generation": 4}, "template": TEMPLATE},
     Reference("Deployment", "shop", "web"): {"spec": {"replicas": 10, "template": TEMPLATE}},
     Reference("StatefulSet", "shop", "db"): {"spec": {"template": TEMPLATE}},
 }
@@ -27,7 +32,14 @@ def find(reference: Reference) -> Object:
 
 def read(spec: Json, **metadata: object) -> tuple[tuple[CapacityBuffer, ...], tuple[ManifestWarning, ...]]:
     raw: Json = {"metadata": {"name": "spare", "namespace": "shop", **metadata}, "spec": spec}
-    return BufferReader(find, Admission()).read([raw])
+    came = BufferReader(find, Admission()).read([raw])
+    return came.buffers, came.warnings
+
+
+def reading(spec: Json, status: Json | None = None, **metadata: object) -> BufferReading:
+    raw: Json = {"metadata": {"name": "spare", "namespace": "shop", **metadata}, "spec": spec, "status": status}
+    (came,) = BufferReader(find, Admission()).read([raw]).readings
+    return came
 
 
 def scalable(kind: str, name: str, group: str = "apps") -> Json:
@@ -121,8 +133,9 @@ def test_a_buffer_that_is_being_deleted_keeps_nothing() -> None:
 def test_a_template_that_cant_be_read_is_told() -> None:
     broken: Json = {"template": {"spec": {"containers": "none"}}}
     raw: Json = {"metadata": {"name": "spare"}, "spec": {"podTemplateRef": {"name": "unit"}, "replicas": 1}}
-    buffers, (warning,) = BufferReader(lambda _: broken, Admission()).read([raw])
-    assert buffers == ()
+    came = BufferReader(lambda _: broken, Admission()).read([raw])
+    (warning,) = came.warnings
+    assert came.buffers == ()
     assert "the template of PodTemplate/default/unit can't be read: spec.containers" in warning.message
 
 
@@ -135,8 +148,9 @@ def test_what_may_not_be_read_is_told_and_what_cant_be_now_is_no_answer() -> Non
 
         return BufferReader(fail, Admission())
 
-    buffers, (warning,) = failing(RefusedError("403")).read([raw])
-    assert buffers == ()
+    came = failing(RefusedError("403")).read([raw])
+    (warning,) = came.warnings
+    assert came.buffers == ()
     assert "run `nodewright connect` again (403)" in warning.message
     with pytest.raises(UnavailableError):
         failing(UnavailableError("no answer")).read([raw])
@@ -147,5 +161,144 @@ def test_buffers_are_in_the_order_of_their_names() -> None:
         {"metadata": {"name": name, "namespace": "shop"}, "spec": {"podTemplateRef": {"name": "unit"}, "replicas": 1}}
         for name in ("b", "a")
     ]
-    buffers, _ = BufferReader(find, Admission()).read(raws)
+    buffers = BufferReader(find, Admission()).read(raws).buffers
     assert [each.key.name for each in buffers] == ["a", "b"]
+
+
+# ---- classes that the pod template names -------------------------------------------------------
+
+CLASSES: dict[Reference, Object] = {
+    Reference("PriorityClass", "", "high"): {"metadata": {"name": "high"}, "value": 1000},
+    Reference("RuntimeClass", "", "gvisor"): {
+        "metadata": {"name": "gvisor"},
+        "overhead": {"podFixed": {"cpu": "250m", "memory": "120Mi"}},
+        "scheduling": {
+            "nodeSelector": {"sandbox": "gvisor"},
+            "tolerations": [{"key": "sandbox", "operator": "Exists", "effect": "NoSchedule"}],
+        },
+    },
+}
+NAMING: Json = {**CONTAINERS, "priorityClassName": "high", "runtimeClassName": "gvisor"}
+
+
+def naming(find_class: Callable[[Reference], Object], spec: Json = NAMING) -> ReadBuffers:
+    """A buffer of a template with this spec."""
+    unit: Json = {"metadata": {"name": "unit"}, "template": {"spec": spec}}
+    raw: Json = {"metadata": {"name": "spare"}, "spec": {"podTemplateRef": {"name": "unit"}, "replicas": 1}}
+    asked = BufferReader(lambda ref: unit if ref.kind == "PodTemplate" else find_class(ref), Admission())
+    return asked.read([raw])
+
+
+def test_a_unit_is_what_the_api_server_makes_of_such_a_pod() -> None:
+    came = naming(CLASSES.__getitem__)
+    (buffer,) = came.buffers
+    assert came.warnings == ()
+    assert buffer.template.requests == resources(cpu="750m", memory="1144Mi", pods=1)
+    assert buffer.template.priority == 1000
+    assert buffer.template.alternatives == (requirements(("sandbox", "In", "gvisor")),)
+    assert Toleration("sandbox", "Exists", "", "NoSchedule") in buffer.template.tolerations
+
+
+def test_only_classes_that_are_named_are_looked_up() -> None:
+    asked: list[Reference] = []
+
+    def note(reference: Reference) -> Object:
+        asked.append(reference)
+        return CLASSES[reference]
+
+    naming(note, {**CONTAINERS, "priorityClassName": "system-node-critical"})
+    assert asked == []
+    naming(note, {**CONTAINERS, "runtimeClassName": "gvisor"})
+    assert asked == [Reference("RuntimeClass", "", "gvisor")]
+
+
+def test_a_class_that_isnt_there_keeps_such_pods_and_their_headroom_out() -> None:
+    def find_none(reference: Reference) -> Object:
+        raise NotFoundError(reference.name)
+
+    came = naming(find_none)
+    assert came.buffers == ()
+    assert [each.path for each in came.warnings] == ["spec.podTemplateRef.name"] * 2
+    assert "the template of PodTemplate/default/unit names PriorityClass high" in came.warnings[0].message
+    assert "create it" in came.warnings[1].message
+
+
+def test_a_class_that_may_not_be_read_is_told_and_done_without() -> None:
+    def forbidden(_: Reference) -> Object:
+        raise RefusedError("403")
+
+    came = naming(forbidden)
+    assert [buffer.template.requests for buffer in came.buffers] == [resources(cpu="500m", memory="1Gi", pods=1)]
+    assert "planned without it; run `nodewright connect` again to grant it (403)" in came.warnings[1].message
+
+
+# ---- for the status ----------------------------------------------------------------------------
+
+
+def test_what_was_read_says_which_template_of_which_generation_and_how_many_units() -> None:
+    came = reading({"podTemplateRef": {"name": "unit"}, "replicas": 3}, generation=7, resourceVersion="12")
+    assert (came.generation, came.version, came.reason) == (7, "12", "Resolved")
+    assert came.message == "its units are pods of PodTemplate/shop/unit"
+    assert came.wanted == BufferStatus((), 3, "unit", 4, "buffer.x-k8s.io/active-capacity")
+
+
+def test_of_a_workload_there_is_no_template_to_name() -> None:
+    came = reading({**scalable("Deployment", "web"), "percentage": 25})
+    assert (came.wanted.replicas, came.wanted.template, came.wanted.template_generation) == (3, "", None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ({"podTemplateRef": {"name": "none"}, "replicas": 1}, "PodTemplateNotFound"),
+        ({**scalable("Deployment", "none"), "replicas": 1}, "ScalableRefNotFound"),
+        ({"podTemplateRef": {"name": "unit"}, "replicas": -1}, "ResolutionFailed"),
+        ({}, "ResolutionFailed"),
+    ],
+)
+def test_why_a_buffer_cant_be_used_is_known_with_object_field_and_fix(spec: Json, reason: str) -> None:
+    came = reading(spec)
+    assert (came.ready, came.reason, came.wanted.replicas) == (False, reason, None)
+    assert came.message.startswith("CapacityBuffer/shop/spare spec.")
+    assert "it is left out until this is fixed" in came.message
+
+
+def test_what_another_autoscaler_carries_out_or_is_being_deleted_is_none_of_ours() -> None:
+    other: Json = {"metadata": {"name": "a"}, "spec": {"provisioningStrategy": "other", "replicas": 1}}
+    leaving: Json = {"metadata": {"name": "b", "deletionTimestamp": "2026-01-01T12:00:00Z"}, "spec": {}}
+    assert BufferReader(find, Admission()).read([other, leaving]).readings == ()
+
+
+def test_a_status_is_read_as_it_is_written() -> None:
+    condition = {
+        "type": READY,
+        "status": "True",
+        "reason": "Resolved",
+        "message": "",
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+        "observedGeneration": 2,
+    }
+    status: Json = {
+        "conditions": [condition],
+        "replicas": 3,
+        "podTemplateRef": {"name": "unit"},
+        "podTemplateGeneration": 4,
+        "provisioningStrategy": "buffer.x-k8s.io/active-capacity",
+    }
+    told = reading({"podTemplateRef": {"name": "unit"}, "replicas": 3}, status).told
+    assert told.says(READY)
+    assert written_status(told) == status
+
+
+def test_a_status_nobody_can_read_says_nothing() -> None:
+    assert reading({"podTemplateRef": {"name": "unit"}, "replicas": 3}, {"conditions": "none"}).told == BufferStatus()
+
+
+def test_what_a_status_says_no_more_is_taken_away() -> None:
+    assert written_status(BufferStatus()) == {
+        "conditions": [],
+        "replicas": None,
+        "podTemplateRef": None,
+        "podTemplateGeneration": None,
+        "provisioningStrategy": None,
+    }

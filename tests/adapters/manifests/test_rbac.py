@@ -36,13 +36,15 @@ def test_each_group_is_bound_to_its_own_role(group: str) -> None:
     assert [(s["kind"], s["name"]) for s in binding["subjects"]] == [("Group", group)]
 
 
-def test_only_reconcile_may_change_nodes_and_only_provision_speaks() -> None:
+def test_only_reconcile_may_change_nodes_only_provision_speaks_and_both_tell_buffers() -> None:
     changing = {
         (g, r, v) for g in (PROVISION_GROUP, RECONCILE_GROUP) for _, r, v in allowed(g) if v not in {"get", "list"}
     }
     assert changing == {
         (PROVISION_GROUP, "events", "create"),
         (PROVISION_GROUP, "events", "patch"),
+        (PROVISION_GROUP, "capacitybuffers/status", "patch"),
+        (RECONCILE_GROUP, "capacitybuffers/status", "patch"),
         (RECONCILE_GROUP, "nodes", "patch"),
         (RECONCILE_GROUP, "pods/status", "patch"),
     }
@@ -76,7 +78,13 @@ def test_whoever_plans_may_list_all_that_pods_depend_on(group: str) -> None:
         ("autoscaling.x-k8s.io", "capacitybuffers"),
     ):
         assert (api_group, resource, "list") in allowed(group)
-    for api_group, resource in (("", "podtemplates"), ("apps", "deployments"), ("apps", "statefulsets")):
+    for api_group, resource in (
+        ("", "podtemplates"),
+        ("apps", "deployments"),
+        ("apps", "statefulsets"),
+        ("scheduling.k8s.io", "priorityclasses"),
+        ("node.k8s.io", "runtimeclasses"),
+    ):
         assert {verb for g, r, verb in allowed(group) if (g, r) == (api_group, resource)} == {"get"}
 
 

@@ -22,6 +22,7 @@ from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.pods import read_pods
 from nodewright.application.errors import ConflictError, RefusedError
 from nodewright.application.ports import ClusterState, ManifestWarning
+from nodewright.domain.buffer_status import BufferStatus
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.pods import Owner, Pod, PodKey
 from nodewright.domain.pools import NodePool
@@ -57,8 +58,8 @@ class KubernetesCluster(NodeDepartures):
         daemon_sets = read_all(
             self._api, "/apis/apps/v1/daemonsets", partial(read_daemon_sets, specs=specs, defaults=defaults)
         )
-        buffers, buffer_warnings = self._buffers.read(defaults)
-        asking = (*pods.items, *(buffer.template for buffer in buffers))
+        buffers = self._buffers.read(defaults)
+        asking = (*pods.items, *(buffer.template for buffer in buffers.buffers))
         storage, namespaces = around.storage(asking), around.namespaces(asking)
         configuration = self._configuration()
         overlays, overlay_warnings = read_overlays(self._overlays.read() or ())
@@ -75,12 +76,13 @@ class KubernetesCluster(NodeDepartures):
                 *around.warnings,
                 *configuration.warnings,
                 *overlay_warnings,
-                *buffer_warnings,
+                *buffers.warnings,
             ),
             overlays=overlays,
             storage=storage,
             namespaces=namespaces,
-            buffers=tuple(buffers),
+            buffers=buffers.buffers,
+            buffer_readings=buffers.readings,
         )
 
     def node_pools(self) -> tuple[NodePool, ...]:
@@ -108,6 +110,10 @@ class KubernetesCluster(NodeDepartures):
             if any(sign in str(error) for sign in _MEANWHILE):
                 raise ConflictError(str(error)) from error
             raise
+
+    def tell_buffer(self, buffer: PodKey, version: str, status: BufferStatus) -> None:
+        """One merge patch of its status."""
+        self._buffers.tell(buffer, version, status)
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Say it on the pod; said again, it counts up."""

@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -47,6 +48,11 @@ class CustomResources:
         """All objects; None where the cluster serves no such kind."""
         known = self._list(self._path) if self._path else None
         return self._discover() if known is None else known
+
+    def of_namespace(self, namespace: str) -> str:
+        """Where those of one namespace are, at the version that was read last."""
+        prefix, _, plural = self._path.rpartition("/")
+        return f"{prefix}/namespaces/{quote(namespace, safe='')}/{plural}"
 
     def _discover(self) -> tuple[dict[str, object], ...] | None:
         for version in self._versions():

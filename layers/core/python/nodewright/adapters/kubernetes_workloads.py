@@ -3,7 +3,6 @@
 They are never listed: a cluster has many, and few of them matter.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
@@ -13,13 +12,14 @@ import msgspec
 from nodewright.adapters.kubernetes_api import ForbiddenError, KubernetesApi
 from nodewright.adapters.kubernetes_lists import CustomResources
 from nodewright.adapters.manifests.admission import Admission
-from nodewright.adapters.manifests.capacity_buffers import BufferReader, Object, Reference
+from nodewright.adapters.manifests.buffer_statuses import written_status
+from nodewright.adapters.manifests.capacity_buffers import BufferReader, Object, ReadBuffers, Reference
 from nodewright.adapters.manifests.container_defaults import ContainerDefaults
 from nodewright.adapters.manifests.controllers import read_controller
 from nodewright.application.errors import OutsideError
 from nodewright.application.ports import ManifestWarning
-from nodewright.domain.headroom import CapacityBuffer
-from nodewright.domain.pods import Owner
+from nodewright.domain.buffer_status import BufferStatus
+from nodewright.domain.pods import Owner, PodKey
 from nodewright.domain.workloads import Workload
 
 #: Kind → where its API has it.
@@ -29,6 +29,8 @@ _PATHS: Final = {
     "StatefulSet": ("/apis/apps/v1", "statefulsets"),
     "Job": ("/apis/batch/v1", "jobs"),
     "PodTemplate": ("/api/v1", "podtemplates"),
+    "PriorityClass": ("/apis/scheduling.k8s.io/v1", "priorityclasses"),
+    "RuntimeClass": ("/apis/node.k8s.io/v1", "runtimeclasses"),
 }
 #: Of which it can be told how many pods are to come.
 _CONTROLLERS: Final = frozenset({"ReplicaSet", "StatefulSet", "Job"})
@@ -50,15 +52,21 @@ class Buffers:
     resources: CustomResources
     _found: dict[Reference, Object | OutsideError] = field(default_factory=dict)
 
-    def read(self, defaults: ContainerDefaults) -> tuple[Sequence[CapacityBuffer], Sequence[ManifestWarning]]:
+    def read(self, defaults: ContainerDefaults) -> ReadBuffers:
         """With what they refer to, each object once. Whoever may not list them is warned, and has none."""
         self._found.clear()
         try:
             raws = self.resources.read()
         except ForbiddenError as error:
             fix = f"run `nodewright connect {self.api.cluster}` again to grant it"
-            return (), (ManifestWarning("CapacityBuffer", "", f"it may not be listed; {fix} ({error})"),)
-        return BufferReader(self._find, Admission(defaults=defaults)).read(raws) if raws else ((), ())
+            warning = ManifestWarning("CapacityBuffer", "", f"it may not be listed; {fix} ({error})")
+            return ReadBuffers(warnings=(warning,))
+        return BufferReader(self._find, Admission(defaults=defaults)).read(raws or ())
+
+    def tell(self, key: PodKey, version: str, status: BufferStatus) -> None:
+        """One merge patch of its status, of that very version."""
+        path = f"{self.resources.of_namespace(key.namespace)}/{quote(key.name, safe='')}/status"
+        self.api.patch(path, {"metadata": {"resourceVersion": version}, "status": written_status(status)})
 
     def _find(self, reference: Reference) -> Object:
         if reference not in self._found:
@@ -78,4 +86,5 @@ class Buffers:
 
 def _path(reference: Reference) -> str:
     prefix, plural = _PATHS[reference.kind]
-    return f"{prefix}/namespaces/{quote(reference.namespace, safe='')}/{plural}/{quote(reference.name, safe='')}"
+    where = f"/namespaces/{quote(reference.namespace, safe='')}" if reference.namespace else ""
+    return f"{prefix}{where}/{plural}/{quote(reference.name, safe='')}"

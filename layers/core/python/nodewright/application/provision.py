@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from nodewright.application import deciding
 from nodewright.application.adopting import adopt
+from nodewright.application.buffer_telling import tell_buffers
 from nodewright.application.bursts import await_burst
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
 from nodewright.application.hints import is_answered
@@ -30,6 +31,7 @@ from nodewright.application.ports import (
 from nodewright.application.reaching import reaching
 from nodewright.application.setting_aside import without_aside
 from nodewright.application.snapshots import snapshot_of, with_headroom
+from nodewright.domain.buffer_status import UnitRoom, unit_rooms
 from nodewright.domain.claims import NodeClaim
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.plans import Plan
@@ -135,6 +137,7 @@ class Run:
         adopt(name, use.ledger, use.observer, claims, plan.nominations)
         decided = deciding.Decided(plan, snapshot, outcomes, (*market.warnings, *told))
         deciding.record(decided, name, use.ledger, self.cluster, use.observer)
+        self._tell_buffers(plan, state, taken)
         use.ledger.set_last_run(name, "provision", taken)
         return plan, self._again(plan, outcomes)
 
@@ -144,6 +147,14 @@ class Run:
             return snapshot, ()
         look = LookAhead(self.cluster, state)
         return with_headroom(look(snapshot), state), look.warnings
+
+    def _tell_buffers(self, plan: Plan, state: ClusterState, now: datetime) -> None:
+        """A plan that was cut, or had no time for headroom, knows nothing of it."""
+        knows = self.foresees and not plan.truncated
+        ready = {node.name for node in state.nodes if node.ready}
+        rooms = unit_rooms(plan.headroom, ready) if knows else {}
+        buffers = {each.key: rooms.get(each.key, UnitRoom()) for each in state.buffers} if knows else {}
+        tell_buffers(self.connected.name, self.cluster, state, buffers, self.use.observer, now)
 
     def _again(self, plan: Plan, outcomes: Sequence[Outcome]) -> bool:
         """Whether another plan in this run may place more."""

@@ -94,7 +94,7 @@ class Reconcile:
         self.upkeep.keep(name, cluster, before, state.nodes, taken)
         SettingAside(connected, self.ledger, cluster, self.observer).follow(state, before.claims, taken)
         claims = recount(name, self.ledger, self.observer)
-        missed = self._wake_provision(connected, state, claims, taken)
+        missed = self._wake_provision(connected, cluster, state, claims, taken)
         claims = record_pod_events(name, self.ledger, state, claims, taken)
         ask_disrupt(name, self.ledger, self.hints, state, claims, taken)
         self.ledger.set_last_run(name, "reconcile", taken)
@@ -117,7 +117,12 @@ class Reconcile:
         return self.launcher.finish(connected.name, market.lookup)
 
     def _wake_provision(
-        self, connected: ConnectedCluster, state: ClusterState, claims: Sequence[NodeClaim], now: datetime
+        self,
+        connected: ConnectedCluster,
+        cluster: RetiringCluster,
+        state: ClusterState,
+        claims: Sequence[NodeClaim],
+        now: datetime,
     ) -> int:
         """One hint when pods wait, or have to leave, that no node on its way was bought for, or headroom is short.
 
@@ -132,7 +137,7 @@ class Reconcile:
             *displaced_pods(state.pods, connected.scheduler_names, state.nodes, claims, now),
         )
         missed = [p for p in waiting if p.key not in bought_for and _old_enough(p, now)]
-        if missed or lacks_headroom(connected, self.ledger, state, claims, now):
+        if lacks_headroom(connected, self.ledger, cluster, self.observer, state, claims, now) or missed:
             self.hints.send(connected.name, "provision", now)
         return len(missed)
 

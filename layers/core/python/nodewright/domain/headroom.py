@@ -31,6 +31,7 @@ _EVERYTHING: Final = (Toleration(operator="Exists"),)
 #: No namespace can be called so: what stands for a pool's headroom is like no pod.
 _NOWHERE: Final = "nodewright.dev"
 _WHOLE: Final = 100
+_UNIT_OF: Final = "-headroom-"
 #: What one of a pool's units has at most, where it isn't said in how many to part it.
 _UNIT: Final = ((CPU, 1000), (MEMORY, 4 * 2**30))
 
@@ -105,6 +106,11 @@ def headroom(
     return tuple(unit for units in (*of_pools, *of_buffers) for unit in units)
 
 
+def buffer_of(unit: PodKey) -> PodKey:
+    """The buffer whose unit has this name."""
+    return PodKey(unit.namespace, unit.name.rpartition(_UNIT_OF)[0])
+
+
 def _share(text: str, example: str) -> Fraction:
     if not _SHARE.fullmatch(text):
         raise ValueError(f"{text!r} is no share; {example}")
@@ -117,7 +123,7 @@ def _share(text: str, example: str) -> Fraction:
 def _of_pool(pool: NodePool, wanted: Resources | Fraction, used: Resources, now: datetime) -> Iterator[Pod]:
     amounts = wanted if isinstance(wanted, Resources) else _part(wanted, used)
     for number, requests in enumerate(_parted(amounts)):
-        yield _pool_unit(pool, PodKey(_NOWHERE, f"{pool.name}-headroom-{number}"), requests, now)
+        yield _pool_unit(pool, PodKey(_NOWHERE, f"{pool.name}{_UNIT_OF}{number}"), requests, now)
 
 
 def _requested(nodes: Iterable[Node], pods: Iterable[Pod]) -> Mapping[str, Resources]:
@@ -167,6 +173,6 @@ def _pool_unit(pool: NodePool, key: PodKey, requests: Resources, now: datetime) 
 
 
 def _of_buffer(buffer: CapacityBuffer, taken: Collection[PodKey], now: datetime) -> Iterator[Pod]:
-    names = (PodKey(buffer.key.namespace, f"{buffer.key.name}-headroom-{number}") for number in count())
+    names = (PodKey(buffer.key.namespace, f"{buffer.key.name}{_UNIT_OF}{number}") for number in count())
     for key in islice((name for name in names if name not in taken), buffer.units):
         yield replace(buffer.template, key=key, created=now, stands_for="headroom")

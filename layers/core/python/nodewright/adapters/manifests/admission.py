@@ -1,7 +1,7 @@
 """What an API server adds to objects on their way in, for manifests that never went there."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, NO_DEFAULTS, Amounts, ContainerDefaults
@@ -36,6 +36,22 @@ class Admission:
             default_priority=min(global_defaults, default=0),
             runtimes={_name(each): each for each in runtime_classes},
         )
+
+    def missing(self, pod: Object) -> Iterator[tuple[str, str]]:
+        """Kind and name of classes that a pod names and that aren't known here."""
+        spec = _map(pod.get("spec"))
+        named = (
+            ("PriorityClass", spec.get("priorityClassName"), self.priorities),
+            ("RuntimeClass", spec.get("runtimeClassName"), self.runtimes),
+        )
+        return ((kind, name) for kind, name, known in named if isinstance(name, str) and name and name not in known)
+
+    def knowing(self, kind: str, found: Object) -> "Admission":
+        """With one class more."""
+        if kind == "RuntimeClass":
+            return replace(self, runtimes={**self.runtimes, _name(found): found})
+        value = found.get("value")
+        return replace(self, priorities={**self.priorities, _name(found): value if isinstance(value, int) else 0})
 
     def pod(self, pod: Object) -> Object:
         """A pod; one that has a time of creation went through admission already."""

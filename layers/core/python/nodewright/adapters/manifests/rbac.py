@@ -33,6 +33,9 @@ _SNAPSHOT: Final[tuple[Manifest, ...]] = (
     # What those refer to.
     {"apiGroups": [""], "resources": ["podtemplates"], "verbs": ["get"]},
     {"apiGroups": ["apps"], "resources": ["deployments", "replicasets", "statefulsets"], "verbs": ["get"]},
+    # What the pods of those name.
+    {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["get"]},
+    {"apiGroups": ["node.k8s.io"], "resources": ["runtimeclasses"], "verbs": ["get"]},
     *_CONFIGURATION,
 )
 #: Controllers of pods that wait, looked up one by one to see how many more are to come.
@@ -47,6 +50,11 @@ _EVENTS: Final[Manifest] = {
 }
 _NODES: Final[Manifest] = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
 _NOMINATIONS: Final[Manifest] = {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]}
+_BUFFERS: Final[Manifest] = {
+    "apiGroups": ["autoscaling.x-k8s.io"],
+    "resources": ["capacitybuffers/status"],
+    "verbs": ["patch"],
+}
 _BUDGETS: Final[Manifest] = {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": list(_READ)}
 
 #: What emptying a node and taking it away needs; pods are deleted by force when a deadline comes.
@@ -62,8 +70,8 @@ _RETIRE: Final[tuple[Manifest, ...]] = (
 def rbac() -> tuple[Manifest, ...]:
     """A ClusterRole and its binding per group."""
     return (
-        *_granted(PROVISION_GROUP, (*_SNAPSHOT, *_OWNERS, _EVENTS)),
-        *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES, _NOMINATIONS)),
+        *_granted(PROVISION_GROUP, (*_SNAPSHOT, *_OWNERS, _BUFFERS, _EVENTS)),
+        *_granted(RECONCILE_GROUP, (*_SNAPSHOT, _NODES, _NOMINATIONS, _BUFFERS)),
         *_granted(DISRUPT_GROUP, (*_SNAPSHOT, _NODES, _BUDGETS, _EVENTS)),
         *_granted(RETIRE_GROUP, (*_RETIRE, _EVENTS)),
         *_granted(INTERRUPT_GROUP, _CONFIGURATION),

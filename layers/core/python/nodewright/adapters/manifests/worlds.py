@@ -65,7 +65,7 @@ def _state(objects: WorldObjects) -> tuple[ClusterState, tuple[Pod, ...]]:
     grown, foreseen, workload_warnings = _grown(objects)
     pods = read_pods(listed(map(admission.pod, [*objects.of("Pod"), *grown.pods])), specs)
     there, expected = _parted(pods.items, foreseen)
-    buffers, buffer_warnings = BufferReader(partial(_referred, objects), admission).read(objects.of("CapacityBuffer"))
+    buffers = BufferReader(partial(_referred, objects), admission).read(objects.of("CapacityBuffer"))
     nodes = read_nodes(listed(map(admit_node, objects.of("Node"))), NodeAmounts())
     daemon_sets = read_daemon_sets(listed(objects.of("DaemonSet")), specs, defaults)
     namespaces = read_namespaces(listed(objects.of("Namespace")))
@@ -93,10 +93,10 @@ def _state(objects: WorldObjects) -> tuple[ClusterState, tuple[Pod, ...]]:
             *storage_warnings,
             *configuration.warnings,
             *overlay_warnings,
-            *buffer_warnings,
+            *buffers.warnings,
         ),
         overlays=overlays,
-        buffers=buffers,
+        buffers=buffers.buffers,
     )
     return state, expected
 

@@ -9,6 +9,7 @@ from nodewright.adapters.memory.departures import Budget, dying, ended
 from nodewright.application.errors import ConflictError, NotFoundError, UnreachableError
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.retirement_ports import Eviction
+from nodewright.domain.buffer_status import BufferReading, BufferStatus
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.headroom import CapacityBuffer
 from nodewright.domain.nodeclasses import NodeClass
@@ -56,6 +57,7 @@ class InMemoryCluster:
     storage: Storage = NO_STORAGE
     namespaces: Namespaces | None = field(default_factory=dict)
     buffers: tuple[CapacityBuffer, ...] = ()
+    buffer_readings: dict[PodKey, BufferReading] = field(default_factory=dict)
     workloads: dict[tuple[str, str, str], Workload] = field(default_factory=dict)
     """By namespace, kind and name."""
     events: list[RecordedEvent] = field(default_factory=list)
@@ -108,6 +110,7 @@ class InMemoryCluster:
             storage=self.storage,
             namespaces=self.namespaces,
             buffers=self.buffers,
+            buffer_readings=tuple(reading for _, reading in sorted(self.buffer_readings.items())),
         )
 
     def node_pools(self) -> tuple[NodePool, ...]:
@@ -147,6 +150,16 @@ class InMemoryCluster:
         if self.pods[pod].node_name:
             raise ConflictError(f"pod {pod} is already bound to a node")
         self.pods[pod] = replace(self.pods[pod], nominated_node_name=node)
+
+    def tell_buffer(self, buffer: PodKey, version: str, status: BufferStatus) -> None:
+        """NotFoundError when it went away, ConflictError when it changed; told, it is of another version."""
+        self._answer()
+        if buffer not in self.buffer_readings:
+            raise NotFoundError(f"CapacityBuffer {buffer} is not there")
+        known = self.buffer_readings[buffer]
+        if known.version != version:
+            raise ConflictError(f"CapacityBuffer {buffer} is of version {known.version} by now")
+        self.buffer_readings[buffer] = replace(known, told=status, version=f"{version}+")
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
         """Write it down; the same again counts up."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from nodewright.domain.buffer_status import BufferReading, BufferStatus
 from nodewright.domain.clusters import ConnectedCluster
 from nodewright.domain.headroom import CapacityBuffer
 from nodewright.domain.nodeclasses import NodeClass
@@ -43,6 +44,8 @@ class ClusterState:
     namespaces: Namespaces | None = field(default_factory=dict)
     """None where they may not be listed."""
     buffers: tuple[CapacityBuffer, ...] = ()
+    buffer_readings: tuple[BufferReading, ...] = ()
+    """Of all buffers that are ours to carry out, those that can't be used among them."""
 
 
 class Cluster(Protocol):
@@ -75,6 +78,10 @@ class Cluster(Protocol):
 
         ConflictError when it is another by now.
         """
+        ...
+
+    def tell_buffer(self, buffer: PodKey, version: str, status: BufferStatus) -> None:
+        """Set a capacity buffer's status. ConflictError when it isn't what it was at that resourceVersion."""
         ...
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
