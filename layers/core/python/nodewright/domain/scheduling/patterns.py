@@ -25,63 +25,96 @@ def _filled(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Fl
     counts = np.zeros(allowed.shape, dtype=np.int64)
     filling = _Filling(room, demand, allowed, left, values)
     while len(filling.nodes):
-        chosen, fits = filling.densest()
-        if not fits.all():
-            counts[filling.nodes[~fits]] = filling.content[~fits]
-            filling.keep(fits)
-            chosen = chosen[fits]
-        filling.add(chosen)
+        full = filling.add_densest()
+        if full is not None:
+            counts[filling.nodes[full]] = filling.content(full)
+            filling.keep(~full)
     return counts
 
 
-_COARSE: Final = 2
-_FINE: Final = 8
-_SLIGHT: Final = 16
+_COARSE: Final = 1 / 2
+_FINE: Final = 1 / 8
+_SLIGHT: Final = 1 / 16
 """What takes no more than this part of what is free changes scarcity little."""
 _FULL: Final = 4
 _EMPTY: Final = 1e-9
 
 
 class _Filling:
-    """The nodes that may still hold more. Arrays are kept compact: this is the planner's inner loop."""
+    """The nodes that may still hold more. This is the planner's inner loop: few calls, compact arrays."""
 
     def __init__(self, room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats) -> None:
         self.nodes = np.arange(len(room))
-        self.content = np.zeros(allowed.shape, dtype=np.int64)
         self._room = room
         self._free = room.copy()
-        self._stock = np.where(allowed, left, 0)
+        # Their order in memory counts: parts of them are looked at flat.
+        self._first = np.where(allowed, left, 0).astype(np.float64, order="C")
         self._demand = demand
         self._divisor = np.where(demand > 0, demand, np.nan)
         self._transposed = np.ascontiguousarray(demand.T)
-        self._values = values
+        self._parts = np.array([_FINE, _COARSE])
+        self._begin(self._first.copy(), (self._first > 0) * values)
+        self._forget_large(self.nodes)
 
-    def densest(self) -> tuple[Ints, Bools]:
-        """The best item of each node, and whether there is any."""
-        may = self._stock > 0
-        for resource, amounts in enumerate(self._transposed):
-            may &= self._free[:, resource, None] >= amounts
-        weights = self._room / np.maximum(self._free, _EMPTY) ** 2
-        density = self._values / (weights @ self._transposed)
-        density *= may
-        chosen = density.argmax(axis=1)
-        fits: Bools = may[np.arange(len(chosen)), chosen]
-        return chosen, fits
+    def content(self, nodes: Bools) -> Ints:
+        """What is on these."""
+        return (self._first[nodes] - self._stock[nodes]).astype(np.int64)
 
     def keep(self, nodes: Bools) -> None:
         """Drop the others."""
-        self.nodes, self.content = self.nodes[nodes], self.content[nodes]
-        self._room, self._free, self._stock = self._room[nodes], self._free[nodes], self._stock[nodes]
+        self.nodes = self.nodes[nodes]
+        self._room, self._free, self._first = self._room[nodes], self._free[nodes], self._first[nodes]
+        self._begin(self._stock[nodes], self._values[nodes])
 
-    def add(self, chosen: Ints) -> None:
-        """Some of the chosen item on each node."""
-        rows = np.arange(len(chosen))
+    def add_densest(self) -> Bools | None:
+        """Some of the best item on each node; the nodes that hold no more, if any, and then nothing is added."""
+        chosen, holds = self._densest()
+        # A minimum is found sooner than all are asked; nan is not more than one either.
+        if not holds.min() >= 1:
+            self._forget_large(np.flatnonzero(~(holds >= 1)))
+            chosen, holds = self._densest()
+            full = ~(holds >= 1)
+            if full.any():
+                return full
+        self._add(chosen, holds)
+        return None
+
+    def _begin(self, stock: Floats, values: Floats) -> None:
+        self._stock, self._values = stock, values
+        self._flat_stock, self._flat_values = stock.reshape(-1), values.reshape(-1)
+        self._starts = np.arange(len(stock)) * stock.shape[1]
+
+    def _densest(self) -> tuple[Ints, Floats]:
+        """The item of most value for what it takes on each node, and how many fit; none where none has any value."""
+        weights = self._room / np.square(np.maximum(self._free, _EMPTY))
+        chosen = (self._values / np.dot(weights, self._transposed)).argmax(axis=1)
         # Whole numbers below 2**53 divide exactly enough; what isn't asked for gives nan, which fmin skips.
-        holds = np.fmin.reduce(self._free / self._divisor[chosen], axis=1)
-        many = np.minimum(holds, self._stock[rows, chosen]).astype(np.int64)
-        empty = (self._free > self._room / _FULL).all(axis=1)
-        step = np.maximum(many // np.where(empty, _COARSE, _FINE), np.minimum(many, holds // _SLIGHT))
-        step = np.maximum(step.astype(np.int64), 1)
-        self.content[rows, chosen] += step
-        self._stock[rows, chosen] -= step
-        self._free -= step[:, None] * self._demand[chosen]
+        holds = np.fmin.reduce(self._free / self._divisor.take(chosen, axis=0), axis=1)
+        holds[self._flat_values.take(self._starts + chosen) <= 0] = 0
+        return chosen, holds
+
+    def _forget_large(self, nodes: Ints) -> None:
+        """What doesn't fit never will, and has no value. Looked for only where such a thing comes first."""
+        free = self._free.T.take(nodes, axis=1)
+        self._values[nodes] *= (free[:, :, None] >= self._transposed[:, None, :]).all(axis=0)
+
+    def _add(self, chosen: Ints, holds: Floats) -> None:
+        places = self._starts + chosen
+        stock = self._flat_stock.take(places)
+        many = np.minimum(holds, stock)
+        step = np.maximum(many * self._part(), np.minimum(many, holds * _SLIGHT))
+        step = np.floor(np.maximum(step, 1))
+        stock -= step
+        self._flat_stock[places] = stock
+        if stock.min() == 0:
+            self._flat_values[places[stock == 0]] = 0
+        self._free -= step[:, None] * self._demand.take(chosen, axis=0)
+
+    def _part(self) -> Floats:
+        """Of what fits, on each node."""
+        if len(self._parts) > 1:
+            empty = (self._free * _FULL > self._room).all(axis=1)
+            if empty.any():
+                return self._parts.take(empty)
+            self._parts = self._parts[:1]
+        return self._parts
