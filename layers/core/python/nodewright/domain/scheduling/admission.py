@@ -32,7 +32,7 @@ def admission(place: Tier, shapes: Sequence[Shape], *, strict: bool = True) -> A
     minValues. Without, the masks are a superset of those of any plan: what a bound needs.
     """
     wished = {wish: wished_rows(place, wish) for wish in {shape.wish for shape in shapes}}
-    judge = _Judge(place, strict=strict)
+    judge = Judge(place, strict=strict)
     # Shapes by labels are many, by what packs few: judge those once.
     alike = [(shape.wish, shape.requests) for shape in shapes]
     judged = {key: judge.rows(place.request(key[1]), key[0], wished[key[0]]) for key in dict.fromkeys(alike)}
@@ -62,8 +62,11 @@ def labelled_rows(place: Tier, wish: Wish) -> Bools:
     return place.across(lambda market: market.columns.admits_any(wish.alternatives))
 
 
-class _Judge:
+class Judge:
+    """Of one tier; what it takes to judge is worked out once for all shapes."""
+
     def __init__(self, place: Tier, *, strict: bool) -> None:
+        """`strict` as in `admission`."""
         self._place = place
         self._strict = strict
         self._affordable = place.affordable

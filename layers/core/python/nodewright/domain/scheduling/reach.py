@@ -9,7 +9,7 @@ import numpy as np
 
 from nodewright.domain.pools import NodePool
 from nodewright.domain.requirements import Requirements
-from nodewright.domain.scheduling.admission import admission
+from nodewright.domain.scheduling.admission import Judge, wished_rows
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
 from nodewright.domain.scheduling.columns import Columns
 from nodewright.domain.scheduling.offerings import Market
@@ -30,6 +30,8 @@ class Reach:
         self._rooms = snapshot.rooms
         self._columns = Columns.of([room.labels for room in snapshot.rooms])
         self._tiers = tiers(pools, shapes, snapshot.daemon_sets, [Wish((each,), ()) for each in preferred])
+        self._judges = [Judge(place, strict=True) for place in self._tiers]
+        self._wished = cache(lambda place, wish: wished_rows(self._tiers[place], wish))
         self._offers = cache(self._judged)
         self._roomy = cache(self._admitting)
 
@@ -56,10 +58,11 @@ class Reach:
 
     def _judged(self, alone: Shape) -> tuple[tuple[Tier, Bools], ...]:
         several = []
-        for place in self._tiers:
-            judged = admission(place, [alone])
-            mask = judged.masks[judged.mask_of[0]] & place.holds(place.request(alone.requests)) & place.affordable
-            if mask.any():
+        for number, (place, judge) in enumerate(zip(self._tiers, self._judges, strict=True)):
+            request = place.request(alone.requests)
+            mask, hosts = judge.rows(request, alone.wish, self._wished(number, alone.wish))
+            if hosts:
+                mask = mask & place.holds(request) & place.affordable
                 several.append((place, mask))
         return tuple(several)
 

@@ -50,6 +50,7 @@ class _Outcome:
     def __init__(self, snapshot: Snapshot, plan: Plan, given_up: Container[Preference]) -> None:
         self._given_up = given_up
         self._least = cache(self._fewest)
+        self._reached = cache(self._domains)
         self._rules = soft_rules_of(snapshot.pods)
         self._index = {rule: number for number, rule in enumerate(self._rules)}
         counted = [RepulsionRule(PodAffinityTerm(rule.key, rule.selector)) for rule in self._rules]
@@ -90,8 +91,12 @@ class _Outcome:
     def _fewest(self, number: int, alternatives: tuple[Requirements, ...]) -> int:
         """In any domain that a spread's pods could be in."""
         key, counts = self._rules[number].key, self._census.counts[number]
-        open_to_it = (node for node in self._nodes if any(each.admits(node) for each in alternatives))
-        return min((counts[node[key]] for node in open_to_it if key in node), default=0)
+        return min((counts[value] for value in self._reached(key, alternatives)), default=0)
+
+    def _domains(self, key: str, alternatives: tuple[Requirements, ...]) -> frozenset[str]:
+        """Values of a label on nodes that pods may come to."""
+        open_to_it = (node for node in self._nodes if key in node and any(each.admits(node) for each in alternatives))
+        return frozenset(node[key] for node in open_to_it)
 
     def _selected(self, pod: Pod) -> tuple[int, ...]:
         return self._selections.of(pod.key.namespace, pod.labels)
