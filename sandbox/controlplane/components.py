@@ -17,8 +17,18 @@ KWOK = "kwok"
 KWOK_ANNOTATION = "kwok.x-k8s.io/node"
 SERVICE_CIDR = "10.100.0.0/16"
 POD_CIDR = "100.64.0.0/10"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many calls a second a controller makes of the API server, and how many at once."""
+
+    calls: int
+    burst: int
+
+
 # The defaults (20 a second for the controller manager, 50 for the scheduler) make 1,000 pods take 50 seconds to exist.
-_QPS, _BURST = 1000, 2000
+FAST, DEFAULT_PACE = Pace(1000, 2000), Pace(20, 30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ def scheduler(binaries: Binaries, layout: Layout) -> list[str]:
     ]
 
 
-def controller_manager(binaries: Binaries, layout: Layout, node_grace_seconds: int) -> list[str]:
+def controller_manager(binaries: Binaries, layout: Layout, node_grace_seconds: int, pace: Pace = FAST) -> list[str]:
     """Every controller that is on by default; a node is given up after `node_grace_seconds` (50 by default)."""
     return [
         str(binaries["kube-controller-manager"]),
@@ -146,8 +156,8 @@ def controller_manager(binaries: Binaries, layout: Layout, node_grace_seconds: i
         "--use-service-account-credentials=true",
         f"--service-account-private-key-file={layout.file('service-accounts.key')}",
         f"--root-ca-file={layout.file('ca.crt')}",
-        f"--kube-api-qps={_QPS}",
-        f"--kube-api-burst={_BURST}",
+        f"--kube-api-qps={pace.calls}",
+        f"--kube-api-burst={pace.burst}",
         "--node-monitor-period=1s",
         f"--node-monitor-grace-period={node_grace_seconds}s",
         "--profiling=false",
@@ -171,7 +181,7 @@ def _scheduler_configuration(layout: Layout, preemption: bool) -> dict[str, obje
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
-        "clientConnection": {"kubeconfig": str(layout.kubeconfig(SCHEDULER)), "qps": _QPS, "burst": _BURST},
+        "clientConnection": {"kubeconfig": str(layout.kubeconfig(SCHEDULER)), "qps": FAST.calls, "burst": FAST.burst},
         "leaderElection": {"leaderElect": False},
         "enableProfiling": False,
         # Preemption is what is done after no node was found, and the only thing.

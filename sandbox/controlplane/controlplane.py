@@ -19,6 +19,7 @@ from sandbox.controlplane import binaries, components
 from sandbox.controlplane.authenticator import Authenticator, Verify
 from sandbox.controlplane.client import ApiError, Client, NotFoundError, Object, wait_until
 from sandbox.controlplane.inventory import inventory
+from sandbox.controlplane.nudging import Nudger
 from sandbox.controlplane.pki import Authority
 from sandbox.controlplane.processes import Processes, free_ports, own_environment
 from sandbox.controlplane.reset import reset
@@ -31,7 +32,7 @@ class ControlPlane:
     """etcd, kube-apiserver, kube-scheduler, kube-controller-manager and KWOK, with no node to begin with.
 
     Without `controllers` the last two are missing: nothing but the scheduler changes what was written. Without
-    `preemption` no pod is ever deleted to make room for another.
+    `preemption` no pod is ever deleted to make room for another. `pace` is that of each controller.
 
     With `verify`, bearer tokens are checked by that function through a token webhook, as EKS does. The function is
     first called when the first token comes, so what it asks may start later than the control plane.
@@ -45,12 +46,14 @@ class ControlPlane:
         node_grace_seconds: int = 25,
         controllers: bool = True,
         preemption: bool = True,
+        pace: components.Pace = components.FAST,
     ) -> None:
         self._verify = verify
         self._given_folder = folder
         self._node_grace_seconds = node_grace_seconds
         self._controllers = controllers
         self._preemption = preemption
+        self._pace = pace
         self._stack = contextlib.ExitStack()
         self._kept: frozenset[str] = frozenset()
 
@@ -171,9 +174,12 @@ class ControlPlane:
         self._run("kube-apiserver", command)
 
     def _start_controllers(self) -> None:
-        manager = components.controller_manager(self._binaries, self._layout, self._node_grace_seconds)
+        manager = components.controller_manager(self._binaries, self._layout, self._node_grace_seconds, self._pace)
         self._run("kube-controller-manager", manager)
         self._run("kwok", components.kwok(self._binaries, self._layout))
+        nudger = Nudger(self.client)
+        nudger.start()
+        self._stack.callback(nudger.stop)
 
     def _run(self, name: str, command: list[str]) -> None:
         self._processes.start(name, command, own_environment(self._layout.folder))

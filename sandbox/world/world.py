@@ -16,6 +16,7 @@ from sandbox import deploy
 from sandbox.aws.account import Account, BuiltAccount
 from sandbox.aws.bootstrap import bootstrap
 from sandbox.aws.server import SandboxAws
+from sandbox.controlplane.components import FAST, Pace
 from sandbox.controlplane.controlplane import ControlPlane
 from sandbox.lambdas import moto_patch
 from sandbox.lambdas.api_gateway import Tls
@@ -36,7 +37,10 @@ def _silent(_: str) -> None:
 
 
 class World:
-    """Everything, up while the block lasts. `boot_seconds` is how long an instance takes to join."""
+    """Everything, up while the block lasts. `boot_seconds` is how long an instance takes to join.
+
+    `pace` is that of Kubernetes' controllers.
+    """
 
     def __init__(
         self,
@@ -45,11 +49,13 @@ class World:
         speed: float = 1.0,
         account: Account | None = None,
         say: Say = _silent,
+        pace: Pace = FAST,
     ) -> None:
         self.boot_seconds = boot_seconds
         self._speed = speed
         self._account = account or Account.for_seed_one() + Account.for_seed_two()
         self._say = say
+        self._pace = pace
         self._stack = contextlib.ExitStack()
         self._called: dict[str, set[str]] = defaultdict(set)
         self.aws: SandboxAws
@@ -142,7 +148,7 @@ class World:
         self.aws = SandboxAws()
         with ThreadPoolExecutor(max_workers=2) as side_by_side:
             assembly = side_by_side.submit(deploy.assembly, self._context())
-            self.control_plane = self._stack.enter_context(ControlPlane(verify=self.aws.tokens.verify))
+            self.control_plane = self._stack.enter_context(ControlPlane(verify=self.aws.tokens.verify, pace=self._pace))
             self._say(f"Kubernetes {self.control_plane.version} is up, with no node")
             moto_patch.install()
             self._stack.enter_context(self.aws)
