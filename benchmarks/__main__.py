@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import demo, imports, interruptions, kept, layers, matrix, profile, solve, spine, state
+from benchmarks import burst, demo, imports, interruptions, kept, layers, matrix, profile, solve, spine, state
 
 
 def main() -> None:
@@ -45,6 +45,7 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
         "spot notice to tainted, replaced and drained, one alone and many at once",
         lambda arguments: interruptions.main(arguments.notices),
     ),
+    "burst": ("pods a controller makes one by one, looked ahead and not", lambda arguments: burst.main(arguments.pods)),
     "kept": ("pods on the nodes they were planned for, told of them and not", _kept),
     "demo": ("`make demo` in a fresh clone, then again", lambda _: demo.main()),
 }
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--launches", type=int, nargs="+", default=[1, 10, 100], metavar="N", help="state: nodes of each (%(default)s)"
     )
+    parser.add_argument("--pods", type=int, default=1000, metavar="N", help="burst: replicas (%(default)s)")
     parser.add_argument(
         "--notices", type=int, default=100, metavar="N", help="interruptions: nodes taken at once (%(default)s)"
     )

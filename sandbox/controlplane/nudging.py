@@ -14,8 +14,10 @@ from typing import Final
 
 from sandbox.controlplane.client import Client, Object
 
-#: So long a bound pod may wait for its kubelet: KWOK takes milliseconds, a busy machine some seconds.
-PATIENCE_SECONDS: Final = 5.0
+#: So long a bound pod may wait for its kubelet: KWOK starts fifty a second on a busy machine, one after the other.
+PATIENCE_SECONDS: Final = 15.0
+#: So many at a look, should they only be waiting for their turn after all.
+AT_ONCE: Final = 10
 #: A kubelet that was silenced starts nothing, however often its pods change.
 TIMES: Final = 3
 ANNOTATION: Final = "sandbox.nodewright.dev/nudged"
@@ -49,10 +51,10 @@ class Nudger:
         waiting = self.client.objects("v1", "Pod", fields=_BOUND_AND_WAITING)
         known = {pod["metadata"]["uid"]: pod for pod in waiting}
         self._due = {uid: self._due.get(uid, (now + PATIENCE_SECONDS, 0)) for uid in known}
-        for uid, (due, times) in self._due.items():
-            if due <= now and times < TIMES:
-                self._nudge(known[uid], times + 1)
-                self._due[uid] = (now + PATIENCE_SECONDS, times + 1)
+        late = sorted((due, times, uid) for uid, (due, times) in self._due.items() if due <= now and times < TIMES)
+        for _, times, uid in late[:AT_ONCE]:
+            self._nudge(known[uid], times + 1)
+            self._due[uid] = (now + PATIENCE_SECONDS, times + 1)
 
     def _run(self) -> None:
         while not self._over.wait(_LOOK_SECONDS):
