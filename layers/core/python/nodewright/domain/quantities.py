@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from operator import add, sub
 from typing import Final, Self
 
 CPU: Final = "cpu"
@@ -102,11 +103,11 @@ class Resources(Mapping[str, int]):
         return self._hash
 
     def __add__(self, other: "Resources") -> "Resources":
-        return self._combine(other, lambda mine, theirs: mine + theirs)
+        return self._combine(other, add)
 
     def __sub__(self, other: "Resources") -> "Resources":
         """What is left; negative where `other` is larger."""
-        return self._combine(other, lambda mine, theirs: mine - theirs)
+        return self._combine(other, sub)
 
     def maximum(self, other: "Resources") -> "Resources":
         """The larger amount of each resource."""
@@ -114,7 +115,7 @@ class Resources(Mapping[str, int]):
 
     def times(self, n: int) -> "Resources":
         """`n` of them."""
-        return Resources({name: amount * n for name, amount in self._amounts.items()})
+        return _in_order({name: amount * n for name, amount in self._amounts.items() if amount * n})
 
     def fits(self, room: "Resources") -> bool:
         """Whether `room` has at least this much of everything named here."""
@@ -136,11 +137,22 @@ class Resources(Mapping[str, int]):
         return f"{type(self).__name__}({self._amounts!r})"
 
     def _combine(self, other: "Resources", operation: Callable[[int, int], int]) -> "Resources":
-        return Resources({name: operation(self.get(name), other.get(name)) for name in {*self, *other}})
+        mine, theirs = self._amounts, other._amounts  # noqa: SLF001
+        # Most have the same names, which are in order then.
+        names = mine if mine.keys() == theirs.keys() else sorted({**mine, **theirs})
+        amounts = {name: operation(mine.get(name, 0), theirs.get(name, 0)) for name in names}
+        return _in_order({name: amount for name, amount in amounts.items() if amount})
 
     @staticmethod
     def _keeps(amount: int) -> bool:
         return amount != 0
+
+
+def _in_order(amounts: dict[str, int]) -> Resources:
+    """Of amounts sorted by name, none of them zero."""
+    made = Resources.__new__(Resources)
+    made._amounts, made._hash = amounts, None  # noqa: SLF001
+    return made
 
 
 _DECIMAL: Final = {

@@ -55,6 +55,13 @@ class PoolOptions:
     instance_types: tuple[InstanceType, ...]
     remaining: Resources | None
     """Limits less what is in use or reserved; None where the pool has no limits."""
+    _by_name: dict[str, InstanceType] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def instance_type(self, name: str) -> InstanceType:
+        """Of what can be bought. KeyError where it isn't among that."""
+        if not self._by_name:
+            self._by_name.update((each.name, each) for each in self.instance_types)
+        return self._by_name[name]
 
 
 @dataclass(frozen=True, slots=True)

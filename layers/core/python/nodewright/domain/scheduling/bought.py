@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from nodewright.domain.plans import Launch
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import Resources
-from nodewright.domain.scheduling.planned_rooms import planned_rooms
+from nodewright.domain.scheduling.planned_rooms import planned_name, planned_rooms, total
 from nodewright.domain.scheduling.rooms import Floor
 from nodewright.domain.scheduling.shapes import Waiting
 from nodewright.domain.snapshot import Room, Snapshot
@@ -27,14 +27,20 @@ class Bought:
         self._pods = {pod.key: pod for pod in snapshot.pods}
         self._launches: dict[str, Launch] = {}
         self._nodes: dict[str, _Node] = {}
+        self._unseen: list[str] = []
 
-    def add(self, launch: Launch, name: str) -> Iterator[Room]:
+    def add(self, launch: Launch, name: str) -> None:
         """Its nodes, named after it."""
         self._launches[name] = launch
-        rooms = planned_rooms(self._snapshot, launch, self._pods, name)
-        for room, pods in zip(rooms, launch.nodes, strict=True):
-            self._nodes[room.name] = _Node(name, pods)
-            yield room
+        self._unseen.append(name)
+        for number, pods in enumerate(launch.nodes):
+            self._nodes[planned_name(name, number)] = _Node(name, pods)
+
+    def rooms(self) -> Iterator[Room]:
+        """Of the launches added since this was asked last: most plans leave nobody who would look for one."""
+        while self._unseen:
+            name = self._unseen.pop(0)
+            yield from planned_rooms(self._snapshot, self._launches[name], self._pods, name)
 
     def __contains__(self, room: str) -> bool:
         return room in self._nodes
@@ -47,9 +53,9 @@ class Bought:
         """With all their pods; nodes of one launch stay one as long as they hold the same."""
         found: dict[tuple[str, Resources, tuple[str, ...]], list[tuple[PodKey, ...]]] = {}
         for node in self._nodes.values():
-            requests = sum((self._pods[key].requests for key in node.pods), Resources())
-            labels = _read([self._pods[key] for key in node.pods]).union(self._launches[node.launch].selected_labels)
-            found.setdefault((node.launch, requests, tuple(sorted(labels))), []).append(node.pods)
+            pods = [self._pods[key] for key in node.pods]
+            labels = _read(pods).union(self._launches[node.launch].selected_labels)
+            found.setdefault((node.launch, total(pods), tuple(sorted(labels))), []).append(node.pods)
         for (name, requests, keys), nodes in found.items():
             yield replace(self._launches[name], requests=requests, nodes=tuple(nodes), selected_labels=keys)
 
@@ -60,7 +66,9 @@ def topped_up(snapshot: Snapshot, launches: Sequence[Launch], waiting: Waiting) 
     if not (limited and launches and waiting.left.any()):
         return tuple(launches)
     bought = Bought(snapshot)
-    rooms = [room for number, launch in enumerate(launches) for room in bought.add(launch, f"{number}")]
+    for number, launch in enumerate(launches):
+        bought.add(launch, f"{number}")
+    rooms = list(bought.rooms())
     floor = Floor(rooms, waiting)
     floor.fill()
     for room, pods in zip(rooms, floor.placed, strict=True):
@@ -70,4 +78,4 @@ def topped_up(snapshot: Snapshot, launches: Sequence[Launch], waiting: Waiting) 
 
 def _read(pods: Sequence[Pod]) -> set[str]:
     """Labels that these ask for."""
-    return {key for pod in pods for each in pod.alternatives for key in each}
+    return {key for each in {pod.alternatives for pod in pods} for one in each for key in one}

@@ -263,7 +263,7 @@ def _bought(snapshot: Snapshot, plan: Plan, pending: Mapping[PodKey, Pod]) -> It
     for launch in plan.launches:
         options = pools[launch.pool]
         first = launch.offerings[0]
-        kind = next(each for each in options.instance_types if each.name == first.instance_type)
+        kind = options.instance_type(first.instance_type)
         labels = {
             **kind.labels,
             **own_labels(options.pool),

@@ -171,7 +171,7 @@ def _of_room(view: PlanView, room: Room) -> NodeExplanation:
 
 def _of_new(view: PlanView, name: str, launch: Launch, pods: tuple[PodKey, ...]) -> NewNodeExplanation:
     options = _options(view, launch.pool)
-    kind = next(each for each in options.instance_types if each.name == launch.instance_types[0])
+    kind = options.instance_type(launch.instance_types[0])
     (place,) = tiers([options], (), ())
     market = place.markets[0]
     row = next(

@@ -86,7 +86,7 @@ def planned_labels(options: PoolOptions, launch: Launch) -> Mapping[str, str]:
 
 def offered_labels(options: PoolOptions, launch: Launch, offering: LaunchOffering) -> Mapping[str, str]:
     """Of a node of a launch, where this offering comes."""
-    kind = next(each for each in options.instance_types if each.name == offering.instance_type)
+    kind = options.instance_type(offering.instance_type)
     zone_id = next((each.zone_id for each in kind.offerings if each.zone == offering.zone), "")
     return {
         **kind.labels,
@@ -101,6 +101,5 @@ def offered_labels(options: PoolOptions, launch: Launch, offering: LaunchOfferin
 
 def _volumes(options: PoolOptions, launch: Launch) -> int | None:
     """The least that any listed type attaches."""
-    listed = frozenset(launch.instance_types)
-    known = [each.volumes for each in options.instance_types if each.name in listed]
+    known = (options.instance_type(name).volumes for name in dict.fromkeys(launch.instance_types))
     return min((each for each in known if each is not None), default=None)

@@ -86,8 +86,8 @@ class _Race:
         return spent + float(left @ self.worth) > self.to_beat
 
 
-_STALE_AT_ONCE: Final = 8
-"""Kinds whose filling is worked out anew together: about as dear as one alone."""
+_STALE_AT_ONCE: Final = 4
+"""Kinds whose filling is worked out anew together: hardly dearer than one alone, and soon each is asked for."""
 
 
 class _Fillings:

@@ -25,6 +25,7 @@ class Succession:
 
     def left(self, pods: Sequence[Pod]) -> Snapshot:
         """What these find."""
+        self._rooms |= {room.name: room for room in self._bought.rooms()}
         return replace(self._snapshot, pods=tuple(pods), rooms=tuple(self._rooms.values()), pools=self._pools)
 
     def add(self, plan: Plan) -> None:
@@ -32,7 +33,7 @@ class Succession:
         for nomination in plan.nominations:
             self._send(nomination)
         for place, launch in enumerate(plan.launches):
-            self._rooms |= {room.name: room for room in self._bought.add(launch, f"new {self._plans}.{place}")}
+            self._bought.add(launch, f"new {self._plans}.{place}")
             self._pools = tuple(paid(options, launch) for options in self._pools)
         self._plans += 1
 
