@@ -33,6 +33,7 @@ from sandbox.controlplane import Client, ControlPlane
 from sandbox.controlplane.client import Object, wait_until
 from sandbox.controlplane.components import KWOK_ANNOTATION
 from sandbox.controlplane.pki import Authority
+from tests.adapters.manifests.buffer_crd import buffer_crd
 from tests.adapters.manifests.field_tables import TABLES
 from tests.adapters.manifests.raw import SEED_TWO, node_pool, node_template, provisioner, seed_one
 from tests.builders import requirements
@@ -276,55 +277,6 @@ def test_a_controller_whose_pods_a_quota_refuses_is_expected_to_make_none(plane:
     assert "exceeded quota" in silence()
 
 
-def buffer_crd() -> Object:
-    """As much of SIG Autoscaling's as the API server needs to serve it, and to judge a status as it would."""
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = {"type": "object", "properties": {"spec": anything, "status": buffer_status_schema()}}
-    group, kind = "autoscaling.x-k8s.io", {"kind": "CapacityBuffer", "plural": "capacitybuffers"}
-    served = {"served": True, "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}}
-    versions = [{"name": name, "storage": name == "v1beta1", **served} for name in ("v1alpha1", "v1beta1")]
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"capacitybuffers.{group}",
-            # The group is Kubernetes' own; its API server wants to know who agreed.
-            "annotations": {"api-approved.kubernetes.io": "unapproved: a part of it, for this test"},
-        },
-        "spec": {"group": group, "names": kind, "scope": "Namespaced", "versions": versions},
-    }
-
-
-def buffer_status_schema() -> Object:
-    text = {"type": "string"}
-    condition = {
-        "type": {**text, "maxLength": 316},
-        "status": {**text, "enum": ["True", "False", "Unknown"]},
-        "reason": {**text, "minLength": 1, "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},
-        "message": {**text, "maxLength": 32768},
-        "lastTransitionTime": {**text, "format": "date-time"},
-        "observedGeneration": {"type": "integer", "format": "int64"},
-    }
-    required = ["lastTransitionTime", "message", "reason", "status", "type"]
-    conditions = {
-        "type": "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["type"],
-        "items": {"type": "object", "properties": condition, "required": required},
-    }
-    template = {"type": "object", "properties": {"name": {**text, "minLength": 1}}, "required": ["name"]}
-    return {
-        "type": "object",
-        "properties": {
-            "conditions": conditions,
-            "replicas": {"type": "integer", "format": "int32"},
-            "podTemplateRef": template,
-            "podTemplateGeneration": {"type": "integer", "format": "int64"},
-            "provisioningStrategy": text,
-        },
-    }
-
-
 BUFFERS = """
 apiVersion: v1
 kind: PodTemplate
@@ -407,10 +359,9 @@ def test_a_buffers_unit_is_what_the_api_server_makes_of_such_a_pod(plane: Contro
 def test_a_buffers_status_is_told_once_and_stands_as_its_api_has_it(plane: ControlPlane, client: Client) -> None:
     client.apply(buffer_crd())
     client.apply(CONTROLLERS, BUFFERS)
-    for role in ("provision", "reconcile"):
-        cluster = opened(plane, role)
+    observer, provision, reconcile = RecordingObserver(), opened(plane, "provision"), opened(plane, "reconcile")
+    for cluster in (provision, reconcile):
         rooms = {each.key: UnitRoom(there=2) for each in cluster.read().buffers}
-        observer = RecordingObserver()
         tell_buffers("mine", cluster, cluster.read(), rooms, observer, NOW)
         assert observer.problems == []
         before = buffer_named(client, "by-template")
@@ -428,7 +379,7 @@ def test_a_buffers_status_is_told_once_and_stands_as_its_api_has_it(plane: Contr
     }
     assert conditions_of(client, "by-workload")["Provisioning"] == "FitsExistingCapacity"
     client.delete("v1", "PodTemplate", "unit", "default")
-    tell_buffers("mine", cluster, cluster.read(), {}, observer, NOW)
+    tell_buffers("mine", reconcile, reconcile.read(), {}, observer, NOW)
     assert conditions_of(client, "by-template") == {
         "ReadyForProvisioning": "PodTemplateNotFound",
         "Provisioning": "NotReadyForProvisioning",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.adapters.manifests.buffer_crd import buffer_crd
 from tests.sandbox.spine.manifests import AMD64, ON_DEMAND, Manifest, family, node_class, node_pool, pod
 from tests.sandbox.spine.scene import Scene
 
@@ -54,3 +55,33 @@ def test_a_pool_with_headroom_has_a_node_before_any_pod_comes(scene: Scene) -> N
     scene.apply(pod("web", cpu="1500m"))
     (web,) = scene.running(1)
     assert web["spec"]["nodeName"] == claim.node_name
+
+
+BUFFER = """
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: unit, namespace: default}
+template:
+  spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 1500m}}}]}
+---
+apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: {name: spare, namespace: default}
+spec: {podTemplateRef: {name: unit}, replicas: 1}
+"""
+
+
+def test_a_capacity_buffer_has_its_node_and_says_so(scene: Scene) -> None:
+    scene.apply(buffer_crd())
+    scene.apply(node_class(), node_pool(*LARGE), BUFFER)
+    scene.eventually(lambda: said(scene) == ("Resolved", "RequiresNewCapacity"), "the buffer to be told")
+    (claim,) = scene.initialized(1)
+    assert len(claim.headroom) == 1
+    scene.eventually(lambda: said(scene) == ("Resolved", "FitsExistingCapacity"), "the buffer to have its room")
+    assert scene.problems() == []
+
+
+def said(scene: Scene) -> tuple[str, ...]:
+    """Reasons of the conditions, in the order in which they are there."""
+    buffer = scene.kubernetes.get("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", "spare")
+    return tuple(each["reason"] for each in buffer.get("status", {}).get("conditions", ()))
