@@ -11,7 +11,7 @@ import numpy as np
 
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.budget import Meter
-from nodewright.domain.scheduling.knapsacks import ORDERS, Offer, Order, Worthwhile, worthwhile
+from nodewright.domain.scheduling.knapsacks import ORDERS, Knapsacks, Offer, Search, Worthwhile
 from nodewright.domain.scheduling.linear_program import Column, Master, Relaxation
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals
@@ -35,37 +35,43 @@ def generate(problem: Problem, master: Master, counts: Ints, proven: float, mete
     """
     bound = proven
     last = relaxation = master.solve()
-    searches = _searches()
-    how = next(searches)
-    before, picky = np.inf, len(single_resources(problem)) > 0
-    while relaxation is not None and meter.spend(problem.round_cost + len(master.columns) // _PER_UNIT):
+    knapsacks, searches = Knapsacks(problem), _searches(problem)
+    how, before, quick = next(searches), np.inf, True
+    while relaxation is not None and meter.spend(1 + len(counts) * len(master.columns) // _PER_UNIT):
         last = relaxation
         cost = float(relaxation.values @ counts)
         if cost <= bound * _NEAR:
             break
-        fresh = master.add(filled(problem, counts, relaxation))
-        if not fresh or (picky and cost > before * _SLOW):
-            exact = worthwhile(problem, counts, Offer(relaxation.values, priced(problem, relaxation)), *how, meter)
+        quick = quick and cost <= before * _QUICK and meter.spend(problem.round_cost)
+        quick = quick and master.add(filled(problem, counts, relaxation)) > 0
+        if not quick:
+            exact = knapsacks.search(counts, Offer(relaxation.values, priced(problem, relaxation)), how, meter)
             bound = max(bound, _proven(problem, counts, relaxation, exact))
-            if not master.add(exact.columns) and not fresh:
-                if (following := next(searches, None)) is None:
+            fresh = master.add(exact.columns)
+            if exact.best <= _EXHAUSTED:
+                following = next(searches, None)
+                if following is None or (following.width > how.width and cost <= bound * _FAIR):
                     break
                 how = following
+            if not fresh:
                 continue
         before = cost
         relaxation = master.solve()
     return None if last is None else Generated(last, bound)
 
 
-def _searches() -> Iterator[tuple[Order, int]]:
-    """What finds nothing is tried in another order, then more broadly, and last to prove that there is nothing."""
-    yield from ((order, width) for width in _WIDTHS for order in ORDERS)
-    yield ORDERS[0], _PROVING
+def _searches(problem: Problem) -> Iterator[Search]:
+    """What finds next to nothing is followed by another order, then by broader ones, and last by a proof.
+
+    Where numbers per node count, nodes are small: narrow searches find what there is, and no proof is within reach.
+    """
+    for width, kinds in _FEW_A_NODE if len(single_resources(problem)) else _WIDTHS:
+        yield from (Search(order, width, kinds) for order in ORDERS)
 
 
-_WIDTHS: Final = (100, 400, 1_600)
-"""Of a search; what the narrow ones don't find costs most of the work."""
-_PROVING: Final = 6_400
+_WIDTHS: Final = ((20, 20), (80, 64), (320, 64), (5_120, 1_000))
+"""Of a search: states of a kind, and kinds. What the narrow ones don't find costs most of the work."""
+_FEW_A_NODE: Final = ((20, 8),)
 
 
 def _proven(problem: Problem, counts: Ints, relaxation: Relaxation, exact: Worthwhile) -> float:
@@ -101,11 +107,15 @@ def priced(problem: Problem, relaxation: Relaxation) -> Floats:
     return np.where(problem.purse >= 0, problem.prices + tolls, problem.prices.astype(np.float64))
 
 
-_PER_UNIT: Final = 8
-"""Columns of a linear program that cost as much as one pattern of the budget."""
+_PER_UNIT: Final = 1_000
+"""Items × columns of a linear program that cost as much as one pattern of the budget."""
+_EXHAUSTED: Final = 1.003
+"""Where no content is worth more than so many times its price, the program hardly gets cheaper."""
+_FAIR: Final = 1.005
+"""Of the bound: whoever is as near needs no broad search."""
 _NEAR: Final = 1.002
-_SLOW: Final = 0.9995
-"""Around singles, filling by density is weak: where a round gains less than that searching pays."""
+_QUICK: Final = 0.999
+"""Filling by density is quick but weak: where a round gains less than that searching pays."""
 _BETTER: Final = 1 + 1e-6
 _NEARLY: Final = 0.98
 _SAFE: Final = 1 + 1e-9

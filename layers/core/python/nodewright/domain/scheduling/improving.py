@@ -13,7 +13,7 @@ from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.dividing import divided
 from nodewright.domain.scheduling.packing import Packing, Pattern, pack_alike
 from nodewright.domain.scheduling.patterns import fill
-from nodewright.domain.scheduling.pricing import duals, item_prices
+from nodewright.domain.scheduling.pricing import duals, packing_prices
 from nodewright.domain.scheduling.problems import Problem, components
 from nodewright.domain.scheduling.tidying import tidied
 
@@ -130,7 +130,7 @@ def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:
     worth = problem.demand @ duals(problem, counts)
     contents = [
         (row, content)
-        for values in item_prices(problem, worth)
+        for values in packing_prices(problem, worth)
         for row, content in enumerate(fill(problem.room, problem.demand, problem.allowed, counts, values))
     ]
     return [(row, content) for row, content in contents if np.any(content)]

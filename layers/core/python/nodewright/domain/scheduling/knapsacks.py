@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, Literal
 
 import numpy as np
 
-from nodewright.domain.scheduling.arrays import Floats, Ints
+from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.linear_program import Column
 from nodewright.domain.scheduling.problems import Problem
+from nodewright.domain.scheduling.relaxed_knapsacks import Ceilings, RelaxedKnapsacks
 
 Order = Literal["size", "density", "mass"]
 """Which items are decided on first: the largest, the most worth for what they take, or those that take most in all."""
@@ -26,6 +26,19 @@ class Offer:
     """Of the rows, tolls included."""
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How to look."""
+
+    order: Order
+    width: int
+    """States of each kind of node that a layer keeps."""
+    kinds: int
+    """The most promising ones are looked at."""
+    worth: float = 1e-3
+    """A content has to be worth so much more than its price: a tenth of a percent (planning.md)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Worthwhile:
     """Contents worth more than their node costs, and how far the values overstate what pods must cost."""
@@ -33,169 +46,174 @@ class Worthwhile:
     columns: tuple[Column, ...]
     excess: float
     """No content is worth more than this times its price: values divided by it prove a bound (Farley)."""
+    best: float = 0.0
+    """The same of those that were found."""
 
 
-def worthwhile(problem: Problem, counts: Ints, offer: Offer, order: Order, width: int, meter: Meter) -> Worthwhile:
-    """Branch and bound over all kinds at once, an item a layer.
+class Knapsacks:
+    """Branch and bound over many kinds of node at once, an item a layer.
 
-    A layer keeps the `width` most promising states; what it drops is remembered in `excess`, which stays a
-    proof. Kinds open to different items are searched apart: their bounds are tighter.
+    A layer keeps the most promising states of each kind; what it drops is remembered in `excess`, which stays a proof.
     """
-    found: list[Column] = []
-    excess = 1.0 + WORTH
-    patterns, pattern_of = np.unique(problem.allowed, axis=0, return_inverse=True)
-    for number, pattern in enumerate(patterns):
-        items = np.flatnonzero(pattern & (offer.values > 0) & (counts > 0))
-        rows = np.flatnonzero(pattern_of.reshape(-1) == number)
-        if len(items):
-            search = _Search.of(
-                problem, counts, offer, rows, items[_ordered(problem, counts, offer, rows, items, order)]
-            )
-            states, dropped = search.run(width, meter)
-            found += search.columns(states, len(counts))
-            excess = max(excess, dropped, search.best(states))
-    return Worthwhile(tuple(found), excess)
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._relaxed = RelaxedKnapsacks(problem)
+
+    def search(self, counts: Ints, offer: Offer, how: Search, meter: Meter) -> Worthwhile:
+        """Endless excess when the meter stops."""
+        items = _ordered(self._problem, counts, offer, how.order)
+        ceilings = self._relaxed.ceilings(offer.values, items)
+        promise = ceilings.most / offer.prices
+        best = np.argsort(-promise, kind="stable")
+        best = best[promise[best] > 1 + how.worth]
+        rows, others = np.sort(best[: how.kinds]), best[how.kinds :]
+        tree = _Tree(self._problem, counts, offer, items, rows, ceilings.part(rows), how)
+        if not tree.grown(meter):
+            return Worthwhile((), np.inf)
+        excess = max(1 + how.worth, float(promise[others].max(initial=0.0)), tree.dropped, tree.best)
+        return Worthwhile(tuple(tree.columns()), excess, tree.best)
 
 
-WORTH: Final = 1e-3
-"""A content has to be worth so much more than its price to be looked at: a tenth of a percent (planning.md)."""
 _EACH: Final = 4
 """Contents of one kind of node that one search brings."""
-_PER_UNIT: Final = 64
+_PER_UNIT: Final = 256
 """States that cost as much as one pattern of the budget."""
+_LAYER: Final = 2
+"""Patterns of the budget that a layer costs anyhow."""
 
 
-def _ordered(problem: Problem, counts: Ints, offer: Offer, rows: Ints, items: Ints, order: Order) -> Ints:
-    shares = problem.demand[items] / np.maximum(problem.room[rows].max(axis=0), 1)
+def _ordered(problem: Problem, counts: Ints, offer: Offer, order: Order) -> Ints:
+    items = np.flatnonzero((offer.values > 0) & (counts > 0))
+    shares = problem.demand[items] / np.maximum(problem.room.max(axis=0, initial=1), 1)
     size = shares.max(axis=1)
     key = {"size": size, "density": offer.values[items] / shares.sum(axis=1), "mass": counts[items] * size}[order]
-    return np.argsort(-key, kind="stable")
+    return items[np.argsort(-key, kind="stable")]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _States:
-    """Contents under construction."""
+    """Contents under construction. What is small comes first in the arrays: this is the inner loop."""
 
-    row: Ints
+    kind: Ints
     free: Floats
+    """Resources × states."""
     value: Floats
-    content: Ints
-    """States × items of the search."""
+    rest: Floats
+    """Views × states: what is free, at the prices of the ceilings."""
+
+    def __len__(self) -> int:
+        return len(self.kind)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    rows: Ints
-    room: Floats
-    prices: Floats
-    items: Ints
-    demand: Floats
-    stock: Ints
-    values: Floats
+class _Tree:
+    def __init__(
+        self, problem: Problem, counts: Ints, offer: Offer, items: Ints, rows: Ints, ceilings: Ceilings, how: Search
+    ) -> None:
+        self.dropped = 0.0
+        self._rows, self._items, self._width = rows, items, how.width
+        self._demand, self._values = problem.demand[items], offer.values[items]
+        self._stock = np.where(problem.allowed[np.ix_(rows, items)], counts[items], 0).T
+        self._prices = offer.prices[rows]
+        self._least = self._prices * (1 + how.worth)
+        self._ceilings = ceilings
+        self._all_items = len(counts)
+        free = np.maximum(problem.room[rows], 0.0).T
+        self._states = _States(np.arange(len(rows)), free, np.zeros(len(rows)), ceilings.room)
+        self._steps: list[tuple[int, Ints, Ints]] = []
+        """Layers that changed something: of each state the one before, and how many of the item it got."""
 
-    @classmethod
-    def of(cls, problem: Problem, counts: Ints, offer: Offer, rows: Ints, items: Ints) -> "_Search":
-        room, prices = problem.room[rows], offer.prices[rows]
-        return cls(rows, room, prices, items, problem.demand[items], counts[items], offer.values[items])
+    def grown(self, meter: Meter) -> bool:
+        """Whether the meter let it finish."""
+        for layer in range(len(self._items)):
+            if not len(self._states):
+                break
+            most = self._most(layer)
+            tried = self._branch(layer, most) if most.any() else 0
+            if not meter.spend(_LAYER + tried // _PER_UNIT):
+                return False
+        return True
 
-    def run(self, width: int, meter: Meter) -> tuple[_States, float]:
-        """The states after the last layer, and the largest ratio among those dropped; endless when the meter stops."""
-        kinds = np.arange(len(self.rows))
-        content = np.zeros((len(kinds), len(self.items)), dtype=np.int64)
-        states, dropped = _States(kinds, np.maximum(self.room, 0), np.zeros(len(kinds)), content), 0.0
-        for layer in range(len(self.items)):
-            most = self._most(states, layer)
-            if not meter.spend(1 + int(most.sum() + len(most)) // _PER_UNIT):
-                return _States(kinds[:0], self.room[:0], states.value[:0], content[:0]), np.inf
-            states, lost = self._next(states, layer, most, width)
-            dropped = max(dropped, lost)
-        return states, dropped
-
-    def best(self, states: _States) -> float:
+    @property
+    def best(self) -> float:
         """The largest value by price."""
-        return float((states.value / self.prices[states.row]).max(initial=0.0))
+        return float((self._states.value / self._prices[self._states.kind]).max(initial=0.0))
 
-    def columns(self, states: _States, items: int) -> Iterator[Column]:
+    def columns(self) -> Iterator[Column]:
         """The best few of each kind."""
-        order = np.lexsort((-states.value, states.row))
-        starts = np.searchsorted(states.row[order], states.row[order])
-        for state in order[np.arange(len(order)) - starts < _EACH]:
-            counts = np.zeros(items, dtype=np.int64)
-            counts[self.items] = states.content[state]
-            yield Column(int(self.rows[states.row[state]]), counts)
+        chosen = _first(np.lexsort((-self._states.value, self._states.kind)), self._states.kind, _EACH)
+        contents = np.zeros((len(chosen), self._all_items), dtype=np.int64)
+        kinds, at = self._states.kind[chosen], chosen
+        for layer, parent, many in reversed(self._steps):
+            contents[:, self._items[layer]] = many[at]
+            at = parent[at]
+        return (Column(int(self._rows[kind]), content) for kind, content in zip(kinds, contents, strict=True))
 
-    def _most(self, states: _States, layer: int) -> Ints:
+    def _most(self, layer: int) -> Ints:
         """How many of the layer's item each state has room for."""
-        demand = self.demand[layer]
-        used = demand > 0
-        holds: Floats = np.floor(states.free[:, used] / demand[used]).min(axis=1, initial=float(self.stock[layer]))
+        holds: Floats = self._stock[layer][self._states.kind].astype(np.float64)
+        for demand, free in zip(self._demand[layer].tolist(), self._states.free, strict=True):
+            if demand > 0:
+                holds = np.minimum(holds, free / demand)
         return holds.astype(np.int64)
 
-    def _next(self, states: _States, layer: int, most: Ints, width: int) -> tuple[_States, float]:
-        """Each state with every number of the item, as far as promising; and the best of what is dropped of that."""
-        parent = np.repeat(np.arange(len(most)), most + 1)
-        many = np.arange(len(parent)) - np.repeat(np.cumsum(most + 1) - (most + 1), most + 1)
-        row, free = states.row[parent], states.free[parent] - many[:, None] * self.demand[layer]
-        value = states.value[parent] + many * self.values[layer]
-        ratio = self._promise(row, free, value, layer + 1)
-        kept, lost = _kept(ratio, width)
-        content = states.content[parent[kept]]
-        content[:, layer] = many[kept]
-        return _States(row[kept], free[kept], value[kept], content), lost
+    def _branch(self, layer: int, most: Ints) -> int:
+        """Each state with every number of the item, as far as promising; how many were tried."""
+        low, high = self._promising(layer, most) if most.sum() > _MANY * len(most) else (np.zeros_like(most), most)
+        number = np.maximum(high - low + 1, 0)
+        parent = np.repeat(np.arange(len(number)), number)
+        many = np.arange(len(parent)) + (low - np.cumsum(number) + number)[parent]
+        before = self._states
+        kind = before.kind[parent]
+        value = before.value[parent] + many * self._values[layer]
+        rest = before.rest[:, parent] - many * self._ceilings.needs[layer][:, kind]
+        promise = value + np.minimum.reduce(rest * self._ceilings.scales[layer + 1][:, kind], axis=0)
+        kept = self._kept(kind, promise)
+        parent, many = parent[kept], many[kept]
+        free = before.free[:, parent] - many * self._demand[layer][:, None]
+        self._states = _States(kind[kept], free, value[kept], rest[:, kept])
+        self._steps.append((layer, parent, many))
+        return len(promise)
 
-    def _promise(self, row: Ints, free: Floats, value: Floats, layer: int) -> Floats:
-        """The most the value can still become, by the price."""
-        if layer < len(self.items):
-            rates = _rates(self.demand[layer:], self.values[layer:])
-            value = value + (free @ rates.T).min(axis=1)
-        promise: Floats = value / self.prices[row]
-        return promise
+    def _promising(self, layer: int, most: Ints) -> tuple[Ints, Ints]:
+        """The least and the largest number of the item with which a state is worth going on with.
 
+        What the free rest can be worth is the least of lines in that number, so that there is one range.
+        """
+        states = self._states
+        scales = self._ceilings.scales[layer + 1][:, states.kind]
+        slope = self._values[layer] - self._ceilings.needs[layer][:, states.kind] * scales
+        short = self._least[states.kind] - states.value - states.rest * scales
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bounds = short / slope
+        low = np.where(slope > 0, bounds, 0.0).max(axis=0)
+        high = np.where(slope < 0, bounds, most).min(axis=0)
+        least = np.ceil(np.clip(low - _CLOSE, 0, most)).astype(np.int64)
+        largest = np.floor(np.clip(high + _CLOSE, -1, most)).astype(np.int64)
+        return least, largest
 
-def _kept(ratio: Floats, width: int) -> tuple[Ints, float]:
-    promising = np.flatnonzero(ratio > 1 + WORTH)
-    if len(promising) <= width:
-        return promising, 0.0
-    order = promising[np.argsort(-ratio[promising], kind="stable")]
-    return np.sort(order[:width]), float(ratio[order[width]])
-
-
-def _rates(demand: Floats, values: Floats) -> Floats:
-    """Prices of resources at which no item is worth more than it takes: vertices × resources.
-
-    Each resource alone, and the corners of each of the first pairs' hulls. Any of them bounds what free
-    resources can still be worth.
-    """
-    with np.errstate(divide="ignore"):
-        alone = (values[:, None] / demand).max(axis=0)
-    found = [np.where(np.arange(len(alone)) == at, rate, 0.0) for at, rate in enumerate(alone) if np.isfinite(rate)]
-    for first, second in _PAIRS:
-        if second < demand.shape[1]:
-            for rates in _corners(demand[:, first] / values, demand[:, second] / values):
-                corner = np.zeros(demand.shape[1])
-                corner[[first, second]] = rates
-                found.append(corner)
-    if not found:
-        return np.full((1, demand.shape[1]), np.inf)
-    return np.array(found)
-
-
-_PAIRS: Final = ((0, 1), (0, 2), (1, 2))
+    def _kept(self, kind: Ints, promise: Floats) -> Ints:
+        """What is worth going on with; the most promising of each kind."""
+        promising = np.flatnonzero(promise > self._least[kind])
+        if len(promising) <= self._width:
+            return promising
+        kind, promise = kind[promising], promise[promising] / self._prices[kind[promising]]
+        order = np.lexsort((-promise, kind))
+        first = np.searchsorted(kind[order], np.arange(len(self._rows) + 1))
+        which = np.arange(len(order)) - first[kind[order]] < self._width
+        if not which.all():
+            self.dropped = max(self.dropped, float(promise[order[~which]].max()))
+        return promising[order[which]]
 
 
-def _corners(x: Floats, y: Floats) -> Iterator[tuple[float, float]]:
-    """(a, b) ≥ 0 with a·x + b·y ≥ 1 for every point, tight at two of them: edges of the hull towards the origin."""
-    hull: list[tuple[float, float]] = []
-    for point in sorted(set(zip(x.tolist(), y.tolist(), strict=True))):
-        while len(hull) > 1 and _is_above(hull[-2], hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    for (x1, y1), (x2, y2) in pairwise(hull):
-        det = x1 * y2 - x2 * y1
-        if y2 < y1 and det < 0:
-            yield (y2 - y1) / det, (x1 - x2) / det
+_CLOSE: Final = 1e-9
+_MANY: Final = 6
+"""Of an item, on average; where there are fewer finding out which are promising takes longer than trying all."""
 
 
-def _is_above(one: tuple[float, float], two: tuple[float, float], three: tuple[float, float]) -> bool:
-    """Whether the middle one isn't below the line between the others."""
-    return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0]) <= 0
+def _first(order: Ints, kind: Ints, many: int) -> Ints:
+    """The first few of each kind, of states sorted by kind."""
+    sorted_kinds = kind[order]
+    within: Bools = np.arange(len(order)) - np.searchsorted(sorted_kinds, sorted_kinds) < many
+    chosen: Ints = order[within]
+    return chosen

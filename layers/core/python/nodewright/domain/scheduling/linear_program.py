@@ -89,12 +89,21 @@ class Master:
             tolls=tolls,
         )
 
-    def whole(self) -> Ints | None:
+    def cost(self, relaxation: Relaxation) -> float:
+        """What its nodes cost, in nanodollars per hour."""
+        prices = self._problem.prices[[column.row for column in self.columns[: len(relaxation.times)]]]
+        return float(relaxation.times @ prices)
+
+    def whole(self, start: Relaxation, to_beat: int) -> Ints | None:
         """Whole numbers of the columns known, searched for with bounded work; None where none were found.
 
-        Call it last: the program is one in whole numbers from then on.
+        At the values of `start`, an optimum of the same program, a column that loses more than all whole numbers may
+        can't be part of a plan cheaper than `to_beat`. Call it last: the program is one in whole numbers from then on.
         """
         numbers = np.arange(self._outcasts + len(self.columns), dtype=np.int32)
+        useless = self._outcasts + np.flatnonzero(self._losses(start) > to_beat - self.cost(start))
+        useless = np.concatenate([np.arange(self._outcasts), useless]).astype(np.int32)
+        self._highs.changeColsBounds(len(useless), useless, np.zeros(len(useless)), np.zeros(len(useless)))
         self._highs.changeColsIntegrality(
             len(numbers), numbers, np.full(len(numbers), highspy.HighsVarType.kInteger.value, dtype=np.uint8)
         )
@@ -105,6 +114,15 @@ class Master:
             return None
         times: Floats = np.rint(np.array(solution.col_value[self._outcasts :]))
         return times.astype(np.int64)
+
+    def _losses(self, relaxation: Relaxation) -> Floats:
+        """By how much each column costs more than its content is worth."""
+        rows = [column.row for column in self.columns]
+        purse = self._problem.purse[rows]
+        tolls = np.where(purse >= 0, (self._problem.usage[rows] * relaxation.tolls[purse]).sum(axis=1), 0.0)
+        worth = np.array([column.counts @ relaxation.values for column in self.columns])
+        losses: Floats = self._problem.prices[rows] + tolls - worth
+        return losses
 
     def _add(self, column: Column) -> None:
         items = np.flatnonzero(column.counts)

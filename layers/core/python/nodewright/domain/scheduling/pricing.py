@@ -17,10 +17,18 @@ def item_prices(problem: Problem, worth: Floats) -> tuple[Floats, ...]:
     the sum of both, and by the share of a node each takes in its scarcest resource.
     """
     shares = _by_share(problem)
-    # A pod that asks for nothing the prices value must still be worth placing.
-    resources = np.maximum(worth, shares * 1e-6)
+    resources = np.maximum(worth, shares * _SOMETHING)
     wholes = _by_wholes(problem)
     return resources, wholes, resources + wholes, shares
+
+
+def placeable(problem: Problem, values: Floats) -> Floats:
+    """The values; where a pod is worth nothing, as little as makes it worth placing."""
+    return np.maximum(values, _by_share(problem) * _SOMETHING)
+
+
+_SOMETHING: Final = 1e-6
+"""A pod that asks for nothing the prices value must still be worth placing."""
 
 
 def packing_prices(problem: Problem, worth: Floats) -> tuple[Floats, ...]:

@@ -1,6 +1,6 @@
 """Whole nodes out of a relaxation: floors with greedy rests, and diving."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -9,9 +9,10 @@ from nodewright.domain.scheduling import ties
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.budget import Budget, Meter, never
 from nodewright.domain.scheduling.generating import filled, priced
-from nodewright.domain.scheduling.knapsacks import ORDERS, Offer, worthwhile
+from nodewright.domain.scheduling.knapsacks import ORDERS, Knapsacks, Offer, Search
 from nodewright.domain.scheduling.linear_program import Column, Master, Relaxation
 from nodewright.domain.scheduling.packing import Packing, Pattern, pack, pay, settled, times_affordable
+from nodewright.domain.scheduling.pricing import duals, packing_prices, placeable
 from nodewright.domain.scheduling.problems import Problem
 
 
@@ -22,58 +23,74 @@ def rounded(problem: Problem, counts: Ints, remaining: Floats, master: Master, s
     """
     rounding = _Rounding(problem, counts, remaining, start.values, Meter(Budget(_WORK), never))
     found = [rounding.floored(master.columns, start.times)]
-    found += [rounding.dived(master, start, step) for step in _STEPS if len(counts) <= _MANY]
-    if start.times.sum() <= _FEW:
-        found += rounding.searched(master, start)
-    return ties.best(problem, found)
+    if len(counts) <= _MANY:
+        found += rounding.dived(master, start)
+    best = ties.best(problem, found)
+    few = start.times.sum() <= _FEW and not best.left.any()
+    if few and best.cost > master.cost(start) * _CLOSE:
+        best = ties.best(problem, [best, *rounding.searched(master, start, best.cost)])
+    return best
 
 
 class _Rounding:
     def __init__(self, problem: Problem, counts: Ints, remaining: Floats, values: Floats, meter: Meter) -> None:
         self._problem, self._counts, self._remaining, self._meter = problem, counts, remaining, meter
-        # With many items packing a rest takes as long as packing all: then the relaxation's own values have to do.
-        self._values = [values] if len(counts) > _MANY else []
+        self._values = placeable(problem, values)
+        worth = problem.demand @ duals(problem, counts)
+        self._others = packing_prices(problem, worth) if len(counts) <= _MANY_WAYS else ()
 
     def floored(self, columns: Sequence[Column], times: Floats) -> Packing:
         """Whole parts, and a greedy packing of the rest."""
         nodes = _Nodes(self._problem, self._counts, self._remaining)
         for at in np.argsort(-times, kind="stable").tolist():
             nodes.lay(columns[at], int(times[at] + _WHOLE))
-        return self._finished(nodes)
+        return self._finished(nodes, self._values, *self._others)
 
-    def dived(self, master: Master, start: Relaxation, step: Callable[[Floats], Ints]) -> Packing:
-        """Fix some nodes, solve for the rest, and so on; a rest that needs no whole node is packed greedily."""
+    def dived(self, master: Master, start: Relaxation) -> Iterator[Packing]:
+        """Fix some nodes, solve for the rest, and so on; when few are left, pack the rest greedily.
+
+        The last nodes of a relaxation hardly fit each other, so several rests are tried.
+        """
         nodes = _Nodes(self._problem, self._counts, self._remaining)
         relaxation: Relaxation | None = start
+        tries = _TRIES
         while relaxation is not None and nodes.left.any() and self._meter.spend(self._problem.round_cost):
-            times = step(relaxation.times)
-            before = int(nodes.left.sum())
-            for at in np.flatnonzero(times).tolist():
-                nodes.lay(master.columns[at], int(times[at]))
-            if int(nodes.left.sum()) == before:
-                break
+            if relaxation.times.sum() <= _REST:
+                yield self._finished(nodes, self._values)
+                tries -= 1
+            if not tries or not self._laid(nodes, master.columns, _nearly_whole(relaxation.times)):
+                return
             master.demand(nodes.left)
             relaxation = master.solve()
             if relaxation is not None and master.add(filled(self._problem, nodes.left, relaxation)):
                 relaxation = master.solve()
-        return self._finished(nodes)
+        yield self._finished(nodes, self._values)
 
-    def searched(self, master: Master, start: Relaxation) -> list[Packing]:
+    def _laid(self, nodes: "_Nodes", columns: Sequence[Column], times: Ints) -> bool:
+        """Whether any of these found pods."""
+        before = int(nodes.left.sum())
+        for at in np.flatnonzero(times).tolist():
+            nodes.lay(columns[at], int(times[at]))
+        return int(nodes.left.sum()) < before
+
+    def searched(self, master: Master, start: Relaxation, to_beat: int) -> Iterator[Packing]:
         """By branch and bound, which pays where few nodes are to be chosen, with contents that are nearly worth it."""
         master.demand(self._counts)
         offer = Offer(start.values * _GENEROUS, priced(self._problem, start))
+        knapsacks = Knapsacks(self._problem)
         for order in ORDERS:
-            master.add(worthwhile(self._problem, self._counts, offer, order, _BROAD, self._meter).columns)
-        times = master.whole()
-        if times is None:
-            return []
-        nodes = _Nodes(self._problem, self._counts, self._remaining)
-        for at in np.flatnonzero(times).tolist():
-            nodes.lay(master.columns[at], int(times[at]))
-        return [self._finished(nodes)]
+            how = Search(order, _WIDTH, _KINDS)
+            master.add(knapsacks.search(self._counts, offer, how, self._meter).columns)
+        times = master.whole(start, to_beat)
+        if times is not None:
+            nodes = _Nodes(self._problem, self._counts, self._remaining)
+            for at in np.flatnonzero(times).tolist():
+                nodes.lay(master.columns[at], int(times[at]))
+            yield self._finished(nodes, self._values)
 
-    def _finished(self, nodes: "_Nodes") -> Packing:
-        rest = pack(self._problem, nodes.left, nodes.purses, self._meter, self._values)
+    def _finished(self, nodes: "_Nodes", *values: Floats) -> Packing:
+        """With the rest packed greedily, at what pods are worth in relaxations."""
+        rest = pack(self._problem, nodes.left, nodes.purses, self._meter, values)
         return settled(self._problem, [*nodes.patterns, *rest.patterns], self._counts, self._remaining)
 
 
@@ -106,27 +123,32 @@ class _Nodes:
 _WORK: Final = 50_000
 """Patterns; never reached but by a relaxation of very many parts."""
 _MANY: Final = 128
-"""Items."""
+"""Items; with more of them diving takes too long."""
+_MANY_WAYS: Final = 32
+"""Items up to which a rest is packed in every way."""
 _FEW: Final = 12
 """Nodes. With more of them whole numbers are near the relaxation anyway (planning.md)."""
+_CLOSE: Final = 1.005
+"""Hardly more is to be gained."""
 _GENEROUS: Final = 1.15
-_BROAD: Final = 400
+_WIDTH: Final = 20
+_KINDS: Final = 20
 _WHOLE: Final = 1e-6
+_REST: Final = 20
+"""Nodes up to which a rest may be packed greedily."""
+_TRIES: Final = 6
 
 
-def _largest(times: Floats) -> Ints:
-    """All whole parts; where there are none one node of the largest part."""
+def _nearly_whole(times: Floats) -> Ints:
+    """All whole parts, and a node of each of the largest others; at least one."""
     whole = np.floor(times + _WHOLE).astype(np.int64)
+    parts = times - whole
+    largest = np.argsort(-parts, kind="stable")[:_AT_ONCE]
+    whole[largest] += parts[largest] > _LARGE
     if not whole.any() and len(times):
         whole[int(np.argmax(times))] = 1
     return whole
 
 
-def _nearly_whole(times: Floats) -> Ints:
-    """As `_largest`, and whatever is nearly whole with it."""
-    whole = np.floor(times + _NEARLY).astype(np.int64)
-    return whole if whole.any() else _largest(times)
-
-
-_NEARLY: Final = 0.3
-_STEPS: Final = (_largest, _nearly_whole)
+_AT_ONCE: Final = 3
+_LARGE: Final = 0.5
