@@ -39,18 +39,18 @@ def problem(
 
 class TestLevelled:
     def test_the_lowest_are_raised_first(self) -> None:
-        assert levelled(np.array([5, 1, 2]), 3).tolist() == [0, 2, 1]
+        assert levelled([5, 1, 2], 3) == [0, 2, 1]
 
     def test_what_is_over_goes_where_it_is_preferred(self) -> None:
-        assert levelled(np.array([0, 0, 0]), 4, [np.array([3.0, 1.0, 2.0])]).tolist() == [1, 2, 1]
+        assert levelled([0, 0, 0], 4, [[3.0, 1.0, 2.0]]) == [1, 2, 1]
 
     @given(st.lists(st.integers(0, 9), min_size=1, max_size=5), st.integers(0, 30))
     def test_nobody_could_have_got_one_more_before_another(self, counts: list[int], many: int) -> None:
-        pods = levelled(np.array(counts), many)
-        after = np.array(counts) + pods
+        pods = levelled(counts, many)
+        after = [before + more for before, more in zip(counts, pods, strict=True)]
 
-        assert pods.sum() == many
-        assert all(after[got] <= after.min() + 1 for got in np.flatnonzero(pods))
+        assert sum(pods) == many
+        assert all(number <= min(after) + 1 for number, got in zip(after, pods, strict=True) if got)
 
 
 class TestFluid:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from nodewright.domain.requirements import Requirement
-from nodewright.domain.scheduling.arrays import Floats, Ints
+from nodewright.domain.scheduling.arrays import Floats
 from nodewright.domain.scheduling.gathering import Gathering
 from nodewright.domain.scheduling.prospects import Prospects
 from nodewright.domain.scheduling.rules import topology_keys
@@ -29,12 +29,12 @@ class Portion:
 class Allotment:
     """Of one gathering. `loads`: what each domain has been given so far, by key; nodes are best shared evenly."""
 
-    def __init__(self, scene: Scene, prospects: Prospects, loads: dict[str, Floats], gathering: Gathering) -> None:
+    def __init__(self, scene: Scene, prospects: Prospects, loads: dict[str, list[float]], gathering: Gathering) -> None:
         self.scene = scene
         self.gathering = gathering
         self._prospects = prospects
         self._loads = loads
-        self._given: dict[int, tuple[str, Ints]] = {}
+        self._given: dict[int, tuple[str, Sequence[int]]] = {}
 
     def count(self, kind: int) -> int:
         """How many pods it has."""
@@ -57,19 +57,20 @@ class Allotment:
         zero = np.zeros(len(self.load(key)))
         return np.asarray(sum((self.costs(kind, key) * self.count(kind) for kind in kinds), zero))
 
-    def load(self, key: str) -> Floats:
+    def load(self, key: str) -> Sequence[float]:
         """What each domain has been given."""
-        return self._loads.setdefault(key, np.zeros(len(self.scene.localities.names(key))))
+        return self._loads.setdefault(key, [0.0] * len(self.scene.localities.names(key)))
 
-    def give(self, kind: int, key: str, pods: Ints) -> None:
+    def give(self, kind: int, key: str, pods: Sequence[int]) -> None:
         """So many pods of a kind to each domain."""
         self._given[kind] = (key, pods)
-        there = pods > 0
-        self.load(key)[there] += pods[there] * self.costs(kind, key)[there]
+        costs = self.costs(kind, key).tolist()
+        each = zip(self.load(key), pods, costs, strict=True)
+        self._loads[key] = [before + many * cost if many else before for before, many, cost in each]
 
     def give_all(self, kind: int, key: str, domain: int) -> None:
         """All pods of a kind to one domain."""
-        pods = np.zeros(len(self.load(key)), dtype=np.int64)
+        pods = [0] * len(self.load(key))
         pods[domain] = self.count(kind)
         self.give(kind, key, pods)
 
@@ -79,25 +80,31 @@ class Allotment:
             if kind in self._given:
                 key, pods = self._given[kind]
                 names = self.scene.localities.names(key)
-                for domain in np.flatnonzero(pods).tolist():
-                    yield Portion(kind, int(pods[domain]), Requirement.of(key, "In", [names[domain]]))
+                for domain, many in enumerate(pods):
+                    if many:
+                        yield Portion(kind, many, Requirement.of(key, "In", [names[domain]]))
             else:
                 yield Portion(kind, self.count(kind), None)
 
 
-def levelled(counts: Ints, many: int, preference: Sequence[Floats | Ints] = ()) -> Ints:
-    """So many more, always where fewest are; of equal ones by preference, the last one first."""
-    order = np.lexsort((np.arange(len(counts)), *preference, counts))
-    sorted_counts = counts[order]
-    level = np.zeros(len(counts), dtype=np.int64)
-    for width in range(1, len(counts) + 1):
-        there = int(sorted_counts[:width].sum())
-        if width == len(counts) or int(sorted_counts[width]) * width - there >= many:
-            total = there + many
-            level[:width] = total // width - sorted_counts[:width]
-            first = np.lexsort((np.arange(width), *(each[order[:width]] for each in preference)))
-            level[first[: total % width]] += 1
-            break
-    pods = np.zeros(len(counts), dtype=np.int64)
-    pods[order] = level
+def levelled(counts: Sequence[int], many: int, preference: Sequence[Sequence[float]] = ()) -> list[int]:
+    """So many more, always where fewest are; of equal ones by preference, the last one first.
+
+    Domains are few and this is asked for every kind of pods: lists are quicker than arrays.
+    """
+    order = sorted(range(len(counts)), key=lambda each: (counts[each], *_liking(each, preference), each))
+    width, there = 1, counts[order[0]]
+    while width < len(order) and counts[order[width]] * width - there < many:
+        there += counts[order[width]]
+        width += 1
+    level, more = divmod(there + many, width)
+    pods = [0] * len(counts)
+    for each in order[:width]:
+        pods[each] = level - counts[each]
+    for each in sorted(order[:width], key=lambda each: _liking(each, preference))[:more]:
+        pods[each] += 1
     return pods
+
+
+def _liking(domain: int, preference: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(each[domain] for each in reversed(preference))

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from nodewright.domain.scheduling.allotments import NOWHERE, Allotment, Portion, levelled
-from nodewright.domain.scheduling.arrays import Floats
 from nodewright.domain.scheduling.gathering import Gathering, Sort
 from nodewright.domain.scheduling.homing import bring_home
 from nodewright.domain.scheduling.prospects import Prospects
@@ -22,7 +21,7 @@ class Apportioning:
     def __init__(self, scene: Scene, prospects: Prospects) -> None:
         self._scene = scene
         self._prospects = prospects
-        self._loads: dict[str, Floats] = {}
+        self._loads: dict[str, list[float]] = {}
 
     def portions(self, gathering: Gathering) -> Sequence[Portion] | None:
         """None where not all its pods find a domain."""
@@ -41,11 +40,12 @@ def _allotted(allotment: Allotment) -> bool:
 
 def _spread_evenly(allotment: Allotment, rule: int) -> None:
     key, tally = allotment.key(rule), allotment.scene.tallies.spreads_by_rule[rule]
-    counts = np.where(tally.domains, tally.counts, NOWHERE)
+    counts = np.where(tally.domains, tally.counts, NOWHERE).tolist()
     for kind in allotment.owners(rule):
-        pods = levelled(counts, allotment.count(kind), [allotment.load(key), allotment.costs(kind, key)])
+        liking = [allotment.load(key), allotment.costs(kind, key).tolist()]
+        pods = levelled(counts, allotment.count(kind), liking)
         allotment.give(kind, key, pods)
-        counts = counts + pods
+        counts = [before + more for before, more in zip(counts, pods, strict=True)]
 
 
 def _put_together(allotment: Allotment, rule: int) -> bool:
@@ -57,7 +57,7 @@ def _put_together(allotment: Allotment, rule: int) -> bool:
         cost = np.where(affinity.counts()[0] > 0, cost, np.inf)
     if not np.isfinite(cost).any():
         return False
-    home = int(np.lexsort((allotment.load(key), cost))[0])
+    home = int(np.lexsort((np.array(allotment.load(key)), cost))[0])
     for kind in owners:
         allotment.give_all(kind, key, home)
     return True

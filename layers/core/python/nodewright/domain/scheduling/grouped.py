@@ -71,10 +71,10 @@ class _Grouping:
 
     def plan(self, careful: Planner) -> Plan | None:
         """All of it; None where some pods have to be planned around nodes whose lists can't be cut for that."""
-        waiting = Waiting(self._shapes)
-        purchase = buy(self._pools, self._snapshot.daemon_sets, waiting, self._meter, caps=self._caps.every)
-        launches = tuple(self._seated(purchase.launches))
-        placed = {key for launch in launches for node in launch.nodes for key in node}
+        launches = self._bought(self._shapes)
+        if not self._meter.finishing and all(options.remaining is None for options in self._pools):
+            launches += self._bought(_without(self._shapes, _placed(launches)))
+        placed = _placed(launches)
         left = [self._bound_to_domain(pod) for pod in self._snapshot.pods if pod.key not in placed]
         if left and any(
             requirement.min_values for each in self._pools for requirement in each.pool.requirements.values()
@@ -92,6 +92,12 @@ class _Grouping:
             bound=self._bound(launches),
             truncated=self._meter.stopped or rest.truncated,
         )
+
+    def _bought(self, shapes: Sequence[Shape]) -> tuple[Launch, ...]:
+        """New nodes for these, less those who found no seat."""
+        daemon_sets, waiting = self._snapshot.daemon_sets, Waiting(shapes)
+        purchase = buy(self._pools, daemon_sets, waiting, self._meter, caps=self._caps.every)
+        return tuple(self._seated(purchase.launches))
 
     def _bound_to_domain(self, pod: Pod) -> Pod:
         """Others count on it to come there."""
@@ -123,11 +129,21 @@ class _Grouping:
 
     def _bound(self, launches: Sequence[Launch]) -> int:
         """Whatever the rules, but for numbers per node."""
-        placed = {key for launch in launches for node in launch.nodes for key in node}
+        placed = _placed(launches)
         whole = [Portion(number, len(kind.pods), None) for number, kind in enumerate(self._tangle.kinds)]
         shapes = _shapes(self._tangle, self._caps, whole, self._free, proven=True)
         counts = np.array([sum(key in placed for key in shape.pods) for shape in shapes], dtype=np.int64)
         return relaxed_bound(self._pools, self._snapshot.daemon_sets, shapes, counts, self._caps.proven)
+
+
+def _placed(launches: Iterable[Launch]) -> AbstractSet[PodKey]:
+    return {key for launch in launches for node in launch.nodes for key in node}
+
+
+def _without(shapes: Iterable[Shape], pods: AbstractSet[PodKey]) -> Sequence[Shape]:
+    """What is left of these shapes."""
+    left = ((shape, tuple(key for key in shape.pods if key not in pods)) for shape in shapes)
+    return [replace(shape, pods=some) for shape, some in left if some]
 
 
 def _shapes(

@@ -4,13 +4,14 @@ The others never wait. With at least as many of them in each other domain as may
 of binding keeps those at home out (planning.md, "Zone spread").
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from nodewright.domain.scheduling.allotments import NOWHERE, Allotment, levelled
-from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
+from nodewright.domain.scheduling.arrays import Floats
 from nodewright.domain.scheduling.gathering import OVER_DOMAINS
 from nodewright.domain.scheduling.tallies import SpreadTally
 
@@ -28,8 +29,11 @@ class _Homing:
         self._home: dict[int, int] = {}
         self._at_home: Counter[int] = Counter()
         """Pods that each spread counts in its home."""
-        self._sure: dict[int, Ints] = {rule: self._tally(rule).relied_on.copy() for rule in rules}
+        self._sure: dict[int, list[int]] = {rule: self._tally(rule).relied_on.tolist() for rule in rules}
         """Those it may count on, by domain."""
+        self._domains: dict[int, list[bool]] = {rule: self._tally(rule).domains.tolist() for rule in rules}
+        self._mattering = frozenset(rule for rule in rules if sum(self._domains[rule]) > 1)
+        """A spread over a single domain keeps nobody out."""
         kinds = allotment.scene.tangle.kinds
         sorts = allotment.gathering.rules
         self._guests = [
@@ -60,26 +64,23 @@ class _Homing:
             rules = self._counting(kind)
             if rules:
                 key = self._allotment.key(rules[0])
-                costs = self._allotment.costs(kind, key).copy()
-                costs[[self._home[rule] for rule in rules if self._matters(rule)]] = np.inf
-                if not np.isfinite(costs).any():
+                homes = {self._home[rule] for rule in rules if rule in self._mattering}
+                costs = self._allotment.costs(kind, key).tolist()
+                costs = [math.inf if domain in homes else cost for domain, cost in enumerate(costs)]
+                if min(costs) == math.inf:
                     return False
                 pods = self._dealt(kind, rules, key, costs)
                 self._allotment.give(kind, key, pods)
                 for rule in rules:
-                    self._sure[rule] += pods
+                    self._sure[rule] = [before + more for before, more in zip(self._sure[rule], pods, strict=True)]
         return True
 
     def holds(self) -> bool:
         """Whether every spread's own pods can come in any order."""
-        return all(not self._matters(rule) or not (self._needs(rule) > 0).any() for rule in self._rules)
+        return not any(any(self._needs(rule)) for rule in self._mattering)
 
     def _tally(self, rule: int) -> SpreadTally:
         return self._allotment.scene.tallies.spreads_by_rule[rule]
-
-    def _matters(self, rule: int) -> bool:
-        """A spread over a single domain keeps nobody out."""
-        return int(self._tally(rule).domains.sum()) > 1
 
     def _counting(self, kind: int) -> list[int]:
         selected = self._allotment.scene.tangle.kinds[kind].selected
@@ -97,7 +98,7 @@ class _Homing:
             return None
         counts = np.where(np.isfinite(cost), tally.counts, NOWHERE)
         homes = np.array([others[domain] for domain in range(len(cost))])
-        return int(np.lexsort((allotment.load(key), homes, cost, counts))[0])
+        return int(np.lexsort((np.array(allotment.load(key)), homes, cost, counts))[0])
 
     def _count_at_home(self) -> None:
         kinds = self._allotment.scene.tangle.kinds
@@ -109,21 +110,21 @@ class _Homing:
                     if self._home[rule] == home:
                         self._at_home[rule] += len(kinds[kind].pods)
 
-    def _needs(self, rule: int) -> Ints:
+    def _needs(self, rule: int) -> list[int]:
         """How many more that never wait each other domain should have."""
-        spread, tally = self._tally(rule).rule, self._tally(rule)
-        elsewhere: Bools = tally.domains & (np.arange(len(tally.domains)) != self._home[rule])
-        short: Ints = np.where(elsewhere, self._at_home[rule] - spread.max_skew - self._sure[rule], 0)
-        return np.maximum(short, 0)
+        least, home = self._at_home[rule] - self._tally(rule).rule.max_skew, self._home[rule]
+        domains = enumerate(zip(self._domains[rule], self._sure[rule], strict=True))
+        return [max(0, least - sure) if there and domain != home else 0 for domain, (there, sure) in domains]
 
-    def _dealt(self, kind: int, rules: Sequence[int], key: str, costs: Floats) -> Ints:
+    def _dealt(self, kind: int, rules: Sequence[int], key: str, costs: Sequence[float]) -> list[int]:
         """What is needed first; the rest where it costs least, evenly."""
-        allowed, many = np.isfinite(costs), self._allotment.count(kind)
-        needs = np.where(allowed, np.max([self._needs(rule) for rule in rules], axis=0), 0)
-        first = levelled(np.where(needs > 0, -needs, NOWHERE), min(many, int(needs.sum())))
-        cheapest = costs == costs.min()
-        load = self._allotment.load(key)
-        return first + levelled(np.where(cheapest, 0, NOWHERE), many - int(first.sum()), [load])
+        many, best = self._allotment.count(kind), min(costs)
+        most = map(max, zip(*(self._needs(rule) for rule in rules), strict=True))
+        needs = [need if cost < math.inf else 0 for need, cost in zip(most, costs, strict=True)]
+        first = levelled([-need if need else NOWHERE for need in needs], min(many, sum(needs)))
+        counts = [0 if cost == best else NOWHERE for cost in costs]
+        rest = levelled(counts, many - sum(first), [self._allotment.load(key)])
+        return [one + other for one, other in zip(first, rest, strict=True)]
 
 
 def _elsewhere(costs: Floats) -> Floats:

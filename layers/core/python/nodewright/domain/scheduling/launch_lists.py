@@ -1,11 +1,12 @@
 """Which offerings go into a launch: a node of the plan is a load, not a type (architecture §7)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from nodewright.domain import nodes
 from nodewright.domain.plans import LaunchOffering
 from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, every
@@ -39,10 +40,10 @@ def launch_list(place: Tier, load: Load, purse: Floats) -> tuple[LaunchOffering,
     listing = _Listing(usage, choice.market.shelf.type_of, choice.planned, load.times, purse.copy())
     for key, least in flexibility.asked(choice.market).items():
         choice.widen(listing, key, least)
-    for kind in dict.fromkeys(choice.turns()):
-        listing.add(choice.rows(kind))
-        if listing.is_full:
-            break
+    if listing.is_limited:
+        choice.list_within_limits(listing)
+    else:
+        listing.add_kinds(dict.fromkeys(choice.turns()), choice.near)
     if not choice.is_wide(listing.rows):
         return ()
     purse[:] = listing.left
@@ -62,9 +63,24 @@ class _Listing:
         self.rows = np.zeros(len(usage), dtype=np.bool_)
 
     @property
+    def is_limited(self) -> bool:
+        """Whether the limits may leave something out."""
+        return bool(self._usage.shape[1])
+
+    @property
     def is_full(self) -> bool:
         """Whether no further type may be listed."""
-        return len(self._types) == MOST_TYPES
+        return len(self._types) >= MOST_TYPES
+
+    def add_kinds(self, kinds: Iterable[int], allowed: Bools) -> None:
+        """Those rows of these types, one type after the other; where there are no limits."""
+        for kind in kinds:
+            self._types.add(kind)
+            if self.is_full:
+                break
+        listed = np.zeros(int(self._type_of.max()) + 1, dtype=np.bool_)
+        listed[list(self._types)] = True
+        self.rows |= allowed & listed[self._type_of]
 
     def add(self, rows: Ints) -> None:
         """Those of a type that the limits allow."""
@@ -108,10 +124,10 @@ def ceiling(market: Market, planned: int, holds: Bools) -> int:
     """
     shelf = market.shelf
     most = dearest(int(shelf.prices[planned]))
+    if shelf.capacity_types[planned] != "spot":
+        return most
     on_demand = shelf.prices[holds & (shelf.capacity_types == "on-demand")]
-    if shelf.capacity_types[planned] == "spot" and len(on_demand):
-        return min(most, int(on_demand.min()))
-    return most
+    return int(on_demand.min(initial=most))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,8 +145,11 @@ class _Choice:
         number = int(place.market_of[load.planned])
         market, rows = place.markets[number], place.rows(number)
         planned = load.planned - rows.start
-        fitting = load.mask[rows] & every(place.room[rows] >= load.amounts)
-        holds = fitting & (market.shelf.capacity_types == market.shelf.capacity_types[planned])
+        allowed = np.flatnonzero(load.mask[rows])
+        fitting = np.zeros(market.shelf.rows, dtype=np.bool_)
+        fitting[allowed] = every(place.room[rows.start + allowed] >= load.amounts)
+        codes = market.shelf.columns.column(nodes.CAPACITY_TYPE_LABEL).codes
+        holds = fitting & (codes == codes[planned])
         near = holds & (market.shelf.prices <= ceiling(market, planned, fitting))
         near[planned] = True
         return cls(market, planned, holds, near)
@@ -147,6 +166,13 @@ class _Choice:
         if self.spot:
             yield from self._first_of_each(by_price)
         yield from shelf.type_of[by_price].tolist()
+
+    def list_within_limits(self, listing: _Listing) -> None:
+        """One type after the other, as far as limits allow."""
+        for kind in dict.fromkeys(self.turns()):
+            listing.add(self.rows(kind))
+            if listing.is_full:
+                break
 
     def widen(self, listing: _Listing, key: str, least: int) -> None:
         """List the cheapest row of each further value of a label until there are so many, if limits allow."""

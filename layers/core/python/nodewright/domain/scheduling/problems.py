@@ -138,13 +138,13 @@ def components(allowed: Bools) -> Iterator[Ints]:
     """
     if not allowed.any():
         return
-    columns = np.unique(allowed, axis=0)
+    columns = {row.tobytes(): row for row in allowed}.values()
     label = np.arange(allowed.shape[1])
     changed = True
     while changed:
         before = label.copy()
-        for column in columns[columns.any(axis=1)]:
-            label[column] = label[column].min()
+        for column in columns:
+            label[column] = label[column].min(initial=len(label))
         changed = not np.array_equal(before, label)
     served = allowed.any(axis=0)
     for name in np.unique(label[served]):

@@ -14,12 +14,17 @@ class Prospects:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._rows: dict[tuple[Resources, Wish], tuple[int, Ints]] = {}
+        self._localities: dict[tuple[Resources, Wish], Ints] = {}
         self._costs: dict[tuple[Resources, Wish, str], Floats] = {}
 
     def localities(self, kind: int) -> Ints:
         """In which there are such nodes."""
-        tier, rows = self._found(kind)
-        return np.unique(self._scene.opened[tier].locality[rows]) if len(rows) else rows
+        alike = self._scene.tangle.kinds[kind]
+        known = (alike.requests, alike.wish)
+        if known not in self._localities:
+            tier, rows = self._found(kind)
+            self._localities[known] = np.unique(self._scene.opened[tier].locality[rows]) if len(rows) else rows
+        return self._localities[known]
 
     def costs(self, kind: int, key: str) -> Floats:
         """A pod's share of the cheapest node in each domain of a key; endless where there is none."""
