@@ -15,7 +15,7 @@ from nodewright.domain.pods import Pod
 from nodewright.domain.scheduling import AT_ONCE, Budget, solve
 from nodewright.domain.scheduling.budget import Meter, never
 from nodewright.domain.scheduling.entangled import tangle
-from nodewright.domain.scheduling.grouped import grouped
+from nodewright.domain.scheduling.grouped import Planner, grouped
 from nodewright.domain.scheduling.joint import JointPlan
 from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.shapes import Waiting, group
@@ -38,7 +38,11 @@ def world(*waiting: Pod, rooms: Iterable[Room] = (), bystanders: tuple[Room, ...
     return snapshot(waiting, rooms=rooms, pools=(options(pool(), TYPES),), bystanders=bystanders)
 
 
-def plan_of(here: Snapshot, budget: Budget = AT_ONCE) -> Plan | None:
+def _nobody(part: Snapshot) -> Plan:
+    raise AssertionError(part.pods)
+
+
+def plan_of(here: Snapshot, budget: Budget = AT_ONCE, careful: Planner | None = None) -> Plan | None:
     """None where nothing is simple."""
     sorted_out = tangle(here, here.pods)
     if not sorted_out.kinds:
@@ -46,11 +50,11 @@ def plan_of(here: Snapshot, budget: Budget = AT_ONCE) -> Plan | None:
     free = group(sorted_out.free)
     meter = Meter(budget, never)
     scene = JointPlan(here, sorted_out, Waiting(free), meter).scene
-    return grouped(here, scene, free, meter, lambda part: proposed(part, budget, never))
+    return grouped(here, scene, free, meter, careful or (lambda part: proposed(part, budget, never)))
 
 
-def must(here: Snapshot, budget: Budget = AT_ONCE) -> Plan:
-    plan = plan_of(here, budget)
+def must(here: Snapshot, budget: Budget = AT_ONCE, careful: Planner | None = None) -> Plan:
+    plan = plan_of(here, budget, careful)
     assert plan is not None
     return plan
 
@@ -149,6 +153,17 @@ class TestHosts:
 
         assert unkept(world(*choosy, *minded), plan) == {}
         assert not plan.unschedulable
+
+    def test_wanted_at_once_those_who_find_no_seat_have_nodes_of_their_own(self) -> None:
+        """Nobody looks for room among all the others, which is what takes time."""
+        minding = pod("minding", labels=APP, spreads=(spread(HOSTNAME_LABEL, {"app": "x"}),), cpu="1500m")
+        here = world(minding, *pods(3, labels={"app": "x"}, cpu="1500m"))
+        quick, whole = must(here, careful=_nobody), must(here, Budget())
+
+        assert not quick.unschedulable
+        assert not unkept(here, quick)
+        assert len([node for launch in quick.launches for node in launch.nodes]) == 2
+        assert whole.cost <= quick.cost
 
     def test_no_made_up_resource_is_left_in_a_launch(self) -> None:
         plan = must(world(*pods(3, "w", labels=APP, anti_affinity=(term(HOSTNAME_LABEL, APP),))))

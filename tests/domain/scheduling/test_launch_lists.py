@@ -1,5 +1,6 @@
 """What a launch may become."""
 
+from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch
 from nodewright.domain.requirements import Requirement
 from nodewright.domain.scheduling import solve
@@ -114,3 +115,13 @@ def test_a_list_holds_every_node_of_its_launch() -> None:
 
     assert len(found.nodes) == 2
     assert found.requests == resources(cpu="1800m", memory="256Mi", pods=1)
+
+
+def test_limits_that_are_far_away_leave_a_list_as_it_is() -> None:
+    """Without limits lists are made at once, with limits type by type."""
+    many = [instance_type(f"a{n % 3}.s{n}", on_demand=2 + n / 500, spot=1 + n / 500) for n in range(90)]
+    few = [instance_type(name, on_demand=price, spot=None) for name, price in (("a1.s", 1.0), ("b1.s", 1.2))]
+    for offered in (options(types=many), options(types=many[:40]), options(types=few), choosy(3)):
+        limited = options(offered.pool, offered.instance_types, remaining=Limits({"cpu": 10**9}))
+
+        assert launch(limited).offerings == launch(offered).offerings
