@@ -4,6 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from nodewright.domain.pods import PodKey
+
+Known = dict[bytes, object]
+"""Greedy packings by their problem: a plan that is to be made cheaper begins as the quick one does."""
+Contents = tuple[tuple[PodKey, ...], ...]
+"""Pods node by node."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -13,6 +20,8 @@ class Budget:
     """Node contents that greedy packings may work out; one is some tens of microseconds."""
     columns: int = 45_000
     """The same for making the plan cheaper afterwards; 0 where the plan is wanted at once."""
+    contents: Contents = ()
+    """Of new nodes in another plan: bought again, as far as they still may be, before any are worked out."""
 
 
 AT_ONCE: Final = Budget(columns=0)
@@ -27,10 +36,13 @@ def never() -> bool:
 class Meter:
     """Counts what is spent of a budget. Once it refused, it refuses for good."""
 
-    def __init__(self, budget: Budget, expired: Callable[[], bool]) -> None:
+    def __init__(self, budget: Budget, expired: Callable[[], bool], known: Known | None = None) -> None:
+        """`known`: worked out for a plan before, under another meter of as many patterns."""
         self._left = budget.patterns
         self._expired = expired
         self.stopped = False
+        self.contents = budget.contents
+        self.known: Known = {} if known is None else known
         self.finishing = budget.columns
         """Units for making the plan cheaper. Running out of them cuts nothing off."""
 

@@ -17,6 +17,7 @@ from nodewright.domain.scheduling.improving import pack_all
 from nodewright.domain.scheduling.launch_lists import Load, launch_list, relaxed_min_values
 from nodewright.domain.scheduling.packing import Pattern
 from nodewright.domain.scheduling.problems import Items, Problem, items, problem
+from nodewright.domain.scheduling.repeating import repeated
 from nodewright.domain.scheduling.shapes import Shape, Waiting
 from nodewright.domain.scheduling.tiers import NO_CAPS, Tier, tier, tiers
 from nodewright.domain.snapshot import PoolOptions
@@ -101,11 +102,13 @@ class _Visit:
         things = items(place, waiting.shapes, wanted, admitted)
         whole = problem(place, things, admitted)
         purses = place.remaining.astype(np.float64)
-        packed = pack_all(whole, things.counts(before), purses, meter)
-        launches = tuple(_launches(place, things, admitted, packed.patterns, purses, waiting))
+        again = repeated(whole, things, waiting, meter.contents, purses)
+        packed = pack_all(whole, things.counts(before) - again.counts, purses, meter)
+        patterns = (*again.patterns, *packed.patterns)
+        launches = tuple(_launches(place, things, admitted, patterns, purses, waiting))
         after = replace(place, remaining=purses.astype(np.int64))
         placed = before - waiting.left
-        complete = np.array_equal(things.counts(placed), things.counts(before))
+        complete = not again.patterns and np.array_equal(things.counts(placed), things.counts(before))
         return cls(after, launches, admitted.holds_some, placed, things, whole, packed.bound if complete else 0)
 
 

@@ -30,7 +30,7 @@ class Stake:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wants:
+class Wants:
     """What of a crowd's preferences counts."""
 
     nodes: tuple[PreferredNodes, ...]
@@ -51,7 +51,7 @@ class Choosing:
     def choose(self, stakes: Sequence[Stake]) -> Iterator[tuple[PodKey, Requirement]]:
         """What pods are to ask for, so that of these preferences as much weight as possible holds."""
         active = frozenset(stake.rule for stake in stakes if stake.rule is not None)
-        wants = _wants(stakes, len(self._crowds.crowds))
+        wants = wants_of(stakes, len(self._crowds.crowds))
         census = self._census.copy()
         for number in sorted(range(len(wants)), key=lambda each: self._turn(each, wants[each])):
             crowd = self._crowds.crowds[number]
@@ -59,7 +59,7 @@ class Choosing:
             if wants[number].nodes or wants[number].rules or self._attracted(counted):
                 yield from self._crowd(crowd, wants[number], counted, census)
 
-    def _turn(self, number: int, wants: _Wants) -> tuple[bool, int, int]:
+    def _turn(self, number: int, wants: Wants) -> tuple[bool, int, int]:
         """Those that follow others come after them, heavy ones first."""
         selected = self._crowds.crowds[number].selected
         follows = any(self._rule(each).sort is Sort.TOGETHER and each not in selected for each in wants.rules)
@@ -73,25 +73,31 @@ class Choosing:
         return self._crowds.rules[number]
 
     def _crowd(
-        self, crowd: Crowd, wants: _Wants, counted: Sequence[int], census: Census
+        self, crowd: Crowd, wants: Wants, counted: Sequence[int], census: Census
     ) -> Iterator[tuple[PodKey, Requirement]]:
         prices = self._reach.prices(crowd.shape, self._key)
         if not prices:
             return
-        fixed = {value: sum(each.weight for each in wants.nodes if _names(each, value)) for value in prices}
+        fixed = {value: sum(each.weight for each in wants.nodes if names(each, value)) for value in prices}
         asking = cache(self._asking)
-        for pod in crowd.shape.pods:
+        queue = _Queue(crowd.shape.pods, self._homes)
+        while queue:
             scores = dict(fixed)
             for rule in wants.rules:
                 for value in self._holding(rule, counted, census, prices):
                     scores[value] += self._rule(rule).weight
             best = max(scores.values())
             ties = [value for value, score in scores.items() if score == best]
-            if counted:
-                ties = [min(ties, key=lambda value: self._rank(pod, value, prices))]
-                census.add(counted, {self._key: ties[0]})
-            if len(ties) < len(prices):
-                yield pod, asking(tuple(ties))
+            if not counted:
+                chosen = tuple(ties)
+                pod = queue.first()
+            else:
+                ties.sort(key=lambda value: self._rank(value, prices))
+                pod, value = queue.at_home(ties)
+                chosen = (value,)
+                census.add(counted, {self._key: value})
+            if len(chosen) < len(prices):
+                yield pod, asking(chosen)
 
     def _asking(self, values: tuple[str, ...]) -> Requirement:
         return Requirement.of(self._key, "In", values)
@@ -107,17 +113,18 @@ class Choosing:
         skew = rule.max_skew - (number in counted) if rule.sort is Sort.SPREAD else 0
         return (value for value in values if counts[value] - fewest <= skew)
 
-    def _rank(self, pod: PodKey, value: str, prices: Mapping[str, float]) -> tuple[bool, bool, float, str]:
+    def _rank(self, value: str, prices: Mapping[str, float]) -> tuple[bool, float, str]:
         price = prices[value]
-        return self._homes.get(pod) != value, price == NOT_BOUGHT, price, value
+        return price == NOT_BOUGHT, price, value
 
 
-def _wants(stakes: Sequence[Stake], crowds: int) -> list[_Wants]:
+def wants_of(stakes: Sequence[Stake], crowds: int) -> list[Wants]:
+    """Crowd by crowd."""
     mine: list[list[Stake]] = [[] for _ in range(crowds)]
     for stake in stakes:
         mine[stake.crowd].append(stake)
     return [
-        _Wants(
+        Wants(
             tuple(stake.nodes for stake in some if stake.nodes is not None),
             tuple(stake.rule for stake in some if stake.rule is not None),
         )
@@ -125,5 +132,37 @@ def _wants(stakes: Sequence[Stake], crowds: int) -> list[_Wants]:
     ]
 
 
-def _names(preferred: PreferredNodes, value: str) -> bool:
+def names(preferred: PreferredNodes, value: str) -> bool:
+    """Whether it holds with this value."""
     return all(requirement.allows(value) for requirement in preferred.requirements.values())
+
+
+class _Queue:
+    """Pods alike that choose one after the other."""
+
+    def __init__(self, pods: Sequence[PodKey], homes: Mapping[PodKey, str]) -> None:
+        self._left = dict.fromkeys(pods)
+        self._homes = homes
+        self._there: dict[str | None, list[PodKey]] = {}
+        for pod in reversed(pods):
+            self._there.setdefault(homes.get(pod), []).append(pod)
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    def first(self) -> PodKey:
+        """Whose turn it is, where all would choose alike."""
+        return self._take(next(iter(self._left)))
+
+    def at_home(self, values: Sequence[str]) -> tuple[PodKey, str]:
+        """Who takes which of these: somebody who is there already; else one from nowhere, or from where most are."""
+        value = next((each for each in values if self._there.get(each)), None)
+        if value is not None:
+            return self._take(self._there[value][-1]), value
+        most = self._there.get(None) or max(self._there.values(), key=len)
+        return self._take(most[-1]), values[0]
+
+    def _take(self, pod: PodKey) -> PodKey:
+        del self._left[pod]
+        self._there[self._homes.get(pod)].remove(pod)
+        return pod

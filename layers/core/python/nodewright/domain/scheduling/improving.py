@@ -33,7 +33,7 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
     for group in groups:
         before = purses.copy()
         model = packings[-1] if group.is_alike else None
-        packings.append(pack_alike(group.problem, group.counts, purses, meter, model))
+        packings.append(_begun(group, purses, meter, model))
         purses[:] = packings[-1].remaining
         group.taken = before - purses
     total = sum(packing.cost for packing in packings)
@@ -51,6 +51,20 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         proven += improved.bound
     divided_up = sum(len(group.items) for group in groups) > len(counts)
     return Packed(tuple(_patterns(groups, packings, len(counts))), bound(whole, counts) if divided_up else proven)
+
+
+def _begun(group: "_Group", purses: Floats, meter: Meter, model: Packing | None) -> Packing:
+    """Worked out once for as many plans as begin alike; not from what a guard cut."""
+    of = group.problem
+    arrays = (group.counts, purses, of.offering, of.prices, of.room, of.demand, of.allowed, of.purse, of.usage)
+    key = b"|".join([str(None if model is None else model.way).encode(), *(each.tobytes() for each in arrays)])
+    known = meter.known.get(key)
+    if isinstance(known, Packing):
+        return known
+    packing = pack_alike(of, group.counts, purses, meter, model)
+    if not meter.stopped:
+        meter.known[key] = packing
+    return packing
 
 
 @dataclass(slots=True, eq=False)

@@ -4,6 +4,7 @@ What goes too far is given up, lighter preferences first. Where pods of several 
 tightest budget holds, and a pod that may come to a pool which ignores preferences has none.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -15,12 +16,14 @@ from nodewright.domain.plans import Plan
 from nodewright.domain.pods import PodKey
 from nodewright.domain.preference_settings import preference_budget
 from nodewright.domain.requirements import Requirement
+from nodewright.domain.scheduling.agreeing import Agreeing
 from nodewright.domain.scheduling.census import Census, census_without, places
 from nodewright.domain.scheduling.choosing import Choosing, Stake
 from nodewright.domain.scheduling.crowds import Crowd, crowds_of
-from nodewright.domain.scheduling.narrowing import is_reachable, narrowed, preferred_nodes, together
+from nodewright.domain.scheduling.narrowing import Narrower, is_reachable, narrowed, preferred_nodes, together
+from nodewright.domain.scheduling.planned_nodes import PlannedNodes
 from nodewright.domain.scheduling.reach import Reach
-from nodewright.domain.scheduling.relaxing import HARD_SPREAD, NO_NODE, NO_TIME, Preference
+from nodewright.domain.scheduling.relaxing import HARD_SPREAD, NO_NODE, NO_TIME, TOO_DEAR, Preference
 from nodewright.domain.scheduling.rules import is_host
 from nodewright.domain.scheduling.settled import Settled
 from nodewright.domain.scheduling.soft_rules import SoftRule
@@ -31,6 +34,11 @@ TRIES: Final = 4
 WHOLE_TRIES: Final = 2
 _CLOSE: Final = Fraction(1005, 1000)
 """To what is proven: a plan with preferences for zones that costs no more isn't made cheaper afterwards."""
+_HARDLY_MORE: Final = Fraction(101, 100)
+"""Where the nodes of a plan are to stay what they are and it comes dearer than this, all is planned anew."""
+_LITTLE_MORE: Final = Fraction(103, 100)
+"""The same with many pods: that would take long, and a plan made anew is hardly cheaper."""
+_MANY: Final = 1_000
 _ZONES: Final = frozenset({nodes.ZONE_LABEL, nodes.ZONE_ID_LABEL})
 
 
@@ -82,6 +90,18 @@ class Stage:
         lost = map(self._preference, everything)
         self.given_up |= {each: why for each in lost if each not in kept_ones}
         return best
+
+    def repeated(self) -> Settled | None:
+        """What holds with most that may be kept on the nodes that are planned already; None where those won't do."""
+        stakes = sorted(self._stakes(), key=self._turn)
+        asked = (self._agreed(stakes) if self._zonal else self._afforded(stakes)) if stakes else {}
+        contents = self._nodes.holding(asked) if asked else ()
+        if not contents:
+            return None
+        found = self._before.repeating(narrowed(self._before.snapshot, asked), contents)
+        many = len(self._before.snapshot.pods) > _MANY
+        most = min(self._limit, self._plan.cost * (_LITTLE_MORE if many else _HARDLY_MORE))
+        return found if self._will_do(found.plan(whole=self._whole), most) else None
 
     def is_confirmed(self, found: Settled) -> bool:
         """Whether the whole plan will do as the quick one did; a proven bound often spares the one to compare."""
@@ -137,6 +157,33 @@ class Stage:
         """Of equal weight those of many pods first: what it costs to be apart grows less than they do."""
         return -stake.weight, -len(self._all[stake.crowd].shape.pods), stake.crowd
 
+    @cached_property
+    def _nodes(self) -> PlannedNodes:
+        wished = dict.fromkeys(each.requirements for crowd in self._all for each in crowd.nodes)
+        return PlannedNodes(self._before.snapshot, self._plan, list(wished))
+
+    def _agreed(self, stakes: Sequence[Stake]) -> Narrower:
+        return together(self._chosen(stakes, agreed=True))
+
+    def _afforded(self, stakes: Sequence[Stake]) -> Narrower:
+        """Of preferences for nodes those that cost nothing; the others are given up."""
+        crowds = [crowd.shape.pods for crowd in self._all]
+        if any(stake.rule is not None for stake in stakes) or self._plan.nominations:
+            return {}
+        mine: dict[PodKey, list[Stake]] = {}
+        for stake in stakes:
+            for pod in crowds[stake.crowd]:
+                mine.setdefault(pod, []).append(stake)
+        asked: list[tuple[PodKey, Requirement]] = []
+        kept: Counter[Stake] = Counter()
+        for pod, stake in self._nodes.affordable(mine):
+            kept[stake] += 1
+            if stake.nodes:
+                asked += ((pod, each) for each in stake.nodes.requirements.values())
+        lost = [stake for stake in stakes if kept[stake] < len(crowds[stake.crowd])]
+        self.given_up |= {self._preference(stake): TOO_DEAR for stake in lost}
+        return together(asked)
+
     def _tried(self, stakes: Sequence[Stake]) -> Settled:
         asked = [*self._chosen(stakes)]
         if not self._zonal:
@@ -146,12 +193,15 @@ class Stage:
         enough = (self._base.quick.bound or 0) * _CLOSE if self._zonal else 0
         return self._before.asking(narrowed(self._before.snapshot, together(asked)), int(enough))
 
-    def _chosen(self, stakes: Sequence[Stake]) -> Iterator[tuple[PodKey, Requirement]]:
-        """Between domains of each label."""
+    def _chosen(self, stakes: Sequence[Stake], *, agreed: bool = False) -> Iterator[tuple[PodKey, Requirement]]:
+        """Between domains of each label; `agreed`: first by nodes."""
         keyed = [(self._key(stake), stake) for stake in stakes]
         for key in sorted({key for key, _ in keyed if key is not None}):
-            choosing = Choosing(key, self._crowds, self._reach, self._census, self._homes(key))
-            yield from choosing.choose([stake for each, stake in keyed if each == key])
+            mine = [stake for each, stake in keyed if each == key]
+            homes = self._homes(key)
+            if agreed:
+                homes |= Agreeing(key, self._crowds, mine, self._census).homes(self._nodes)
+            yield from Choosing(key, self._crowds, self._reach, self._census, homes).choose(mine)
 
     def _key(self, stake: Stake) -> str | None:
         if stake.rule is not None:

@@ -43,7 +43,13 @@ def preferring(snapshot: Snapshot, budget: Budget, planner: Planner) -> Plan:
 
 
 def _followed(before: Settled, base: Settled, why: dict[Preference, str], *, zonal: bool) -> Settled:
-    """Found out with quick plans where nobody waits, and only with whole ones where these don't agree."""
+    """On the nodes that are planned already where that does. Otherwise found out with quick plans where nobody waits,
+    and with whole ones only where these don't agree.
+    """
+    stage = Stage(before, base, zonal=zonal, whole=True)
+    if (found := stage.repeated()) is not None:
+        why |= stage.given_up
+        return found
     if not base.quick.unschedulable:
         stage = Stage(before, base, zonal=zonal, whole=before.is_urgent)
         found = stage.run()

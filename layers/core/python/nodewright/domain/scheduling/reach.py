@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
 
 from nodewright.domain.pools import NodePool
+from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling.admission import Judge, wished_rows
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
-from nodewright.domain.scheduling.columns import Columns
+from nodewright.domain.scheduling.columns import Column, Columns
 from nodewright.domain.scheduling.offerings import Market
 from nodewright.domain.scheduling.shapes import Shape, Wish
 from nodewright.domain.scheduling.tiers import Tier, tiers
@@ -34,6 +35,8 @@ class Reach:
         self._wished = cache(lambda place, wish: wished_rows(self._tiers[place], wish))
         self._offers = cache(self._judged)
         self._roomy = cache(self._admitting)
+        self._codes = cache(self._coded)
+        self.labelled = cache(self._labels)
 
     def prices(self, shape: Shape, key: str) -> Mapping[str, float]:
         """Values of a label that a pod could come to → its share of the cheapest node there."""
@@ -55,6 +58,41 @@ class Reach:
         """That could host it."""
         for place, mask in self._offers(_alone(shape)):
             yield from (place.pools[number].pool for number in np.unique(place.purse_of[mask]).tolist())
+
+    @cached_property
+    def all_prices(self) -> Ints:
+        """Of the offerings of all pools, heavy ones first."""
+        return np.concatenate([place.prices for place in self._tiers])
+
+    @cached_property
+    def all_room(self) -> Ints:
+        """The same with what they have for pods."""
+        return np.concatenate([place.room for place in self._tiers])
+
+    def request(self, requests: Resources) -> Ints:
+        """In the order of the columns of `all_room`."""
+        return self._tiers[0].request(requests)
+
+    def rows(self, alone: Shape) -> Bools:
+        """Of all offerings those that a pod could come to. It is the same for pods alike, so it must have none."""
+        offered = {id(place): mask for place, mask in self._offers(alone)}
+        masks = (offered.get(id(place), np.zeros(len(place.prices), dtype=np.bool_)) for place in self._tiers)
+        return np.concatenate(list(masks))
+
+    def values(self, rows: Ints, key: str) -> Sequence[str]:
+        """Those of a label on some of all offerings, in their order."""
+        column = self._codes(key)
+        found = (column.values[code] for code in dict.fromkeys(column.codes[rows].tolist()))
+        return [value for value in found if value is not None]
+
+    def _labels(self, requirements: Requirements) -> Bools:
+        return np.concatenate(
+            [place.across(lambda market: market.columns.admits_all(requirements)) for place in self._tiers]
+        )
+
+    def _coded(self, key: str) -> Column:
+        columns = [market.columns.column(key) for place in self._tiers for market in place.markets]
+        return Column.of(column.values[code] for column in columns for code in column.codes.tolist())
 
     def _judged(self, alone: Shape) -> tuple[tuple[Tier, Bools], ...]:
         several = []

@@ -20,6 +20,7 @@ Preference = PreferredNodes | SoftRule
 NO_NODE: Final = "no node that is there or could be bought would do"
 HARD_SPREAD: Final = "a spread over the same label that must hold decides"
 NO_TIME: Final = "there was no time to try it"
+TOO_DEAR: Final = "nodes with it cost more than those of these pods, and it may cost nothing more"
 _HOSTS: Final = "it would take more nodes, or pods of equal size to change places with"
 _OTHERS: Final = "not all of these pods can have it, or not with preferences that weigh more"
 

@@ -7,7 +7,7 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
 from nodewright.domain.scheduling.at_risk import within_caps
 from nodewright.domain.scheduling.bought import topped_up
-from nodewright.domain.scheduling.budget import Budget, Meter, never
+from nodewright.domain.scheduling.budget import Budget, Known, Meter, never
 from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.foresight import foreseeing
@@ -31,9 +31,10 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     Pure: a function of snapshot and budget, byte for byte, in whatever order the snapshot lists things.
     `expired` is the outer guard; a plan it cuts says `truncated`, and what is in it may be launched.
     """
+    known: Known = {}
 
     def required(asked: Snapshot, within: Budget) -> Plan:
-        return _required(asked, within, expired)
+        return _required(asked, within, expired, known)
 
     def wished(asked: Snapshot) -> Plan:
         return preferring(asked, budget, required)
@@ -41,11 +42,11 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
 
 
-def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
+def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known) -> Plan:
     """Without preferences, and without what may not come to its nodes."""
 
     def careful(part: Snapshot) -> Plan:
-        return proposed(part, budget, expired)
+        return proposed(part, budget, expired, known)
 
     def keeping(plan: Plan) -> Plan:
         return kept(snapshot, plan)
@@ -53,15 +54,15 @@ def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -
     def judged(plan: Plan) -> Plan:
         return higher_first(snapshot, keeping(plan), careful, keeping)
 
-    return better_plan(snapshot, careful, judged, lambda: Meter(budget, expired))
+    return better_plan(snapshot, careful, judged, lambda: Meter(budget, expired, known))
 
 
-def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool]) -> Plan:
+def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known | None = None) -> Plan:
     """Pods under rules one by one, the others by shape."""
     hopeless = group(pod for pod in snapshot.pods if pod.problems)
     sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
     free = group(sorted_out.free)
-    meter = Meter(budget, expired)
+    meter = Meter(budget, expired, known)
     told = tuple(_hopeless(hopeless))
     if not sorted_out.kinds:
         return _apart(snapshot, Waiting(free), meter, told)
