@@ -125,3 +125,15 @@ def test_limits_that_are_far_away_leave_a_list_as_it_is() -> None:
         limited = options(offered.pool, offered.instance_types, remaining=Limits({"cpu": 10**9}))
 
         assert launch(limited).offerings == launch(offered).offerings
+
+
+def test_limits_that_are_far_away_leave_a_full_list_with_min_values_as_it_is() -> None:
+    """Families that only minValues bring are listed in every zone, though others filled the list."""
+    many = [instance_type(f"a1.s{n}", on_demand=1 + n / 1000, spot=None) for n in range(90)]
+    others = [instance_type(f"{family}1.s", on_demand=1.25, spot=None) for family in "bcd"]
+    offered = options(pool("default", Requirement.of(FAMILY, "Exists", min_values=4)), [*many, *others])
+    limited = options(offered.pool, offered.instance_types, remaining=Limits({"cpu": 10**9}))
+
+    assert len(launch(offered).instance_types) == 60
+    assert {("b1.s", "a"), ("b1.s", "b"), ("b1.s", "c")} <= set(listed(launch(offered)))
+    assert launch(limited).offerings == launch(offered).offerings

@@ -72,12 +72,16 @@ class _Listing:
         """Whether no further type may be listed."""
         return len(self._types) >= MOST_TYPES
 
+    def lists(self, kind: int) -> bool:
+        """Whether some row of the type is listed, which leaves room for its others."""
+        return kind in self._types
+
     def add_kinds(self, kinds: Iterable[int], allowed: Bools) -> None:
         """Those rows of these types, one type after the other; where there are no limits."""
         for kind in kinds:
-            self._types.add(kind)
             if self.is_full:
                 break
+            self._types.add(kind)
         listed = np.zeros(int(self._type_of.max()) + 1, dtype=np.bool_)
         listed[list(self._types)] = True
         self.rows |= allowed & listed[self._type_of]
@@ -170,9 +174,8 @@ class _Choice:
     def list_within_limits(self, listing: _Listing) -> None:
         """One type after the other, as far as limits allow."""
         for kind in dict.fromkeys(self.turns()):
-            listing.add(self.rows(kind))
-            if listing.is_full:
-                break
+            if listing.lists(kind) or not listing.is_full:
+                listing.add(self.rows(kind))
 
     def widen(self, listing: _Listing, key: str, least: int) -> None:
         """List the cheapest row of each further value of a label until there are so many, if limits allow."""
