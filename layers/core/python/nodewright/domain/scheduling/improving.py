@@ -32,7 +32,7 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
     packings: list[Packing] = []
     for group in groups:
         before = purses.copy()
-        model = packings[-1] if group.is_alike else None
+        model = packings[-1] if group.is_alike else _usual(meter)
         packings.append(_begun(group, purses, meter, model))
         purses[:] = packings[-1].remaining
         group.taken = before - purses
@@ -46,7 +46,8 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         improved = improve(group.problem, group.counts, purses + group.taken, packing, share, ideas)
         ideas = improved.ideas or ideas
         found = improved.packing if improved.packing is not packing else replace(packing, remaining=purses)
-        packings[number] = tidied(group.problem, found)
+        # Beside nodes of another plan there is little to gain: not worth the time.
+        packings[number] = found if meter.contents else tidied(group.problem, found)
         purses[:] = packings[number].remaining
         proven += improved.bound
     divided_up = sum(len(group.items) for group in groups) > len(counts)
@@ -62,9 +63,14 @@ def _begun(group: "_Group", purses: Floats, meter: Meter, model: Packing | None)
     if isinstance(known, Packing):
         return known
     packing = pack_alike(of, group.counts, purses, meter, model)
-    if not meter.stopped:
+    if not (meter.stopped or meter.contents):
         meter.known[key] = packing
     return packing
+
+
+def _usual(meter: Meter) -> Packing | None:
+    """Of another plan, whose nodes are bought again: what was best there will do for the pods that aren't on them."""
+    return next((each for each in meter.known.values() if meter.contents and isinstance(each, Packing)), None)
 
 
 @dataclass(slots=True, eq=False)

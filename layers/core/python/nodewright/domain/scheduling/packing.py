@@ -64,7 +64,8 @@ def pack_alike(problem: Problem, counts: Ints, remaining: Floats, meter: Meter, 
     if model is None:
         return pack(problem, counts, remaining, meter)
     worth = problem.demand @ duals(problem, counts)
-    packing = pack(problem, counts, remaining, meter, [packing_prices(problem, worth)[model.way]])
+    ways = packing_prices(problem, worth)
+    packing = pack(problem, counts, remaining, meter, [ways[min(model.way, len(ways) - 1)]])
     return pack(problem, counts, remaining, meter) if packing.left.any() else replace(packing, way=model.way)
 
 

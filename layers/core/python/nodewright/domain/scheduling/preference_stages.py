@@ -34,10 +34,9 @@ TRIES: Final = 4
 WHOLE_TRIES: Final = 2
 _CLOSE: Final = Fraction(1005, 1000)
 """To what is proven: a plan with preferences for zones that costs no more isn't made cheaper afterwards."""
-_HARDLY_MORE: Final = Fraction(101, 100)
-"""Where the nodes of a plan are to stay what they are and it comes dearer than this, all is planned anew."""
 _LITTLE_MORE: Final = Fraction(103, 100)
-"""The same with many pods: that would take long, and a plan made anew is hardly cheaper."""
+"""Where the nodes of a plan stay what they are and that comes no dearer than this, many pods aren't planned anew: it
+would take long and hardly be cheaper."""
 _MANY: Final = 1_000
 _ZONES: Final = frozenset({nodes.ZONE_LABEL, nodes.ZONE_ID_LABEL})
 
@@ -99,8 +98,8 @@ class Stage:
         if not contents:
             return None
         found = self._before.repeating(narrowed(self._before.snapshot, asked), contents)
-        many = len(self._before.snapshot.pods) > _MANY
-        most = min(self._limit, self._plan.cost * (_LITTLE_MORE if many else _HARDLY_MORE))
+        more = _LITTLE_MORE if len(self._before.snapshot.pods) > _MANY else Fraction(1)
+        most = min(self._limit, self._plan.cost * more)
         return found if self._will_do(found.plan(whole=self._whole), most) else None
 
     def is_confirmed(self, found: Settled) -> bool:
