@@ -11,8 +11,10 @@ from nodewright.domain.nodes import HOSTNAME_LABEL
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.allotments import levelled
 from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.budget import AT_ONCE, Budget, Known, Meter, never
 from nodewright.domain.scheduling.dividing import divided
 from nodewright.domain.scheduling.fluid import cheapest_mix
+from nodewright.domain.scheduling.improving import pack_all
 from nodewright.domain.scheduling.problems import Problem, distinct_sizes
 from nodewright.domain.scheduling.rules import NodeFilter, RepulsionRule, SpreadRule
 from nodewright.domain.scheduling.seating import Manners, Seating
@@ -159,3 +161,16 @@ class TestSeating:
         seats = Seating({0: rule}, [{0: 1, 1: 1}]).seat(guests((0, CHOOSY, 1), (1, MINDED, 1)))
 
         assert [[key.name for key in table] for table in seats] == [["0-0"]]
+
+
+def test_what_was_packed_for_a_quick_plan_is_not_packed_again_to_be_made_cheaper() -> None:
+    world = problem([10, 15], [[4], [7]], [[3], [2], [1]])
+    counts = np.array([5, 7, 9])
+    known: Known = {}
+    first = pack_all(world, counts, np.zeros((0, 0)), Meter(AT_ONCE, never, known))
+    again = pack_all(world, counts, np.zeros((0, 0)), Meter(Budget(patterns=0, columns=0), never, known))
+    anew = pack_all(world, counts, np.zeros((0, 0)), Meter(Budget(patterns=0, columns=0), never))
+    assert [(each.row, each.counts.tolist(), each.times) for each in again.patterns] == [
+        (each.row, each.counts.tolist(), each.times) for each in first.patterns
+    ]
+    assert anew.patterns == ()

@@ -324,6 +324,51 @@ def test_an_urgent_plan_tries_preferences_of_a_sort_once() -> None:
     assert len(plans) == 2
 
 
+@pytest.mark.parametrize(("budget", "plans"), [(AT_ONCE, 1), (Budget(), 2)])
+def test_many_pods_are_planned_once_and_their_nodes_then_bought_in_the_zones_they_like(
+    budget: Budget, plans: int
+) -> None:
+    several = [
+        pod(
+            f"{app}-{n}",
+            cpu=f"{500 + app}m",
+            labels={"app": f"{app}"},
+            spreads=(spread(labels={"app": f"{app}"}, hard=False),),
+        )
+        for app in range(120)
+        for n in range(9)
+    ]
+    asked: list[Budget] = []
+
+    def planner(given: Snapshot, within: Budget) -> Plan:
+        asked.append(within)
+        return solve(replace(given, pods=_without_preferences(given.pods)), within)
+
+    world = snapshot(several, pools=[priced(a=1.0, b=1.0, c=1.0)])
+    plan = preferring(world, budget, planner)
+    assert [bool(each.contents) for each in asked] == [False] * plans + [True]
+    assert plan.relaxed == ()
+    assert plan.unschedulable == ()
+    assert plan.cost * 100 <= solve(replace(world, pods=_without_preferences(world.pods)), budget).cost * 103
+
+
+def test_other_preferences_are_kept_by_those_whose_nodes_cost_no_more_with_them() -> None:
+    kinds = [
+        instance_type("x.s", cpu=2, on_demand=1.0),
+        instance_type("y.s", cpu=2, on_demand=1.0),
+        instance_type("x.l", cpu=8, memory="32Gi", on_demand=4.0),
+        instance_type("y.l", cpu=8, memory="32Gi", on_demand=4.1),
+    ]
+    wish = Preferences((nodes(1, ("karpenter.k8s.aws/instance-family", "In", "y")),))
+    both = [pod("small", cpu="1900m", preferences=wish), pod("large", cpu="7900m", preferences=wish)]
+    plan = solve(snapshot(both, pools=[on_demand(*kinds)]))
+    assert {launch.nodes[0][0].name: launch.instance_types[0] for launch in plan.launches} == {
+        "small": "y.s",
+        "large": "x.l",
+    }
+    assert [(each.pods, each.example.name) for each in plan.relaxed] == [(1, "large")]
+
+
 def test_a_plan_that_time_cuts_tries_nothing_more() -> None:
     cut = Plan(truncated=True)
     asked: list[Budget] = []

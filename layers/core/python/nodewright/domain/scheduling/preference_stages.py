@@ -66,7 +66,9 @@ class Stage:
         wished = dict.fromkeys(each.requirements for crowd in self._all for each in crowd.nodes)
         self._reach = Reach(before.snapshot, [crowd.shape for crowd in self._all], list(wished))
         self.given_up: dict[Preference, str] = {}
-        """Preferences that can't be kept, and why."""
+        """Preferences that can't be kept by all, and why."""
+        self.lost = 0
+        """By how many pods, each preference counted."""
         self._waiting = {each.pod for each in base.plan(whole=whole).unschedulable}
 
     def run(self) -> Settled:
@@ -86,8 +88,9 @@ class Stage:
                 stakes = stakes if kept else self._without_hopeless(stakes, tried.plan(whole=self._whole))
                 most = min(count - 1, len(stakes))
         kept_ones = set(map(self._preference, stakes[:kept]))
-        lost = map(self._preference, everything)
-        self.given_up |= {each: why for each in lost if each not in kept_ones}
+        lost = [stake for stake in everything if self._preference(stake) not in kept_ones]
+        self.given_up |= dict.fromkeys(map(self._preference, lost), why)
+        self.lost = sum(len(self._all[stake.crowd].shape.pods) for stake in lost)
         return best
 
     def repeated(self) -> Settled | None:
@@ -98,9 +101,12 @@ class Stage:
         if not contents:
             return None
         found = self._before.repeating(narrowed(self._before.snapshot, asked), contents)
-        more = _LITTLE_MORE if len(self._before.snapshot.pods) > _MANY else Fraction(1)
-        most = min(self._limit, self._plan.cost * more)
+        most = min(self._limit, self._plan.cost * _LITTLE_MORE) if self._are_many else self._limit
         return found if self._will_do(found.plan(whole=self._whole), most) else None
+
+    def is_enough(self, found: Settled) -> bool:
+        """Whether nothing better is worth looking for."""
+        return self._are_many or (not self.lost and found.whole.cost <= self._plan.cost)
 
     def is_confirmed(self, found: Settled) -> bool:
         """Whether the whole plan will do as the quick one did; a proven bound often spares the one to compare."""
@@ -156,6 +162,10 @@ class Stage:
         """Of equal weight those of many pods first: what it costs to be apart grows less than they do."""
         return -stake.weight, -len(self._all[stake.crowd].shape.pods), stake.crowd
 
+    @property
+    def _are_many(self) -> bool:
+        return len(self._before.snapshot.pods) > _MANY
+
     @cached_property
     def _nodes(self) -> PlannedNodes:
         wished = dict.fromkeys(each.requirements for crowd in self._all for each in crowd.nodes)
@@ -180,7 +190,8 @@ class Stage:
             if stake.nodes:
                 asked += ((pod, each) for each in stake.nodes.requirements.values())
         lost = [stake for stake in stakes if kept[stake] < len(crowds[stake.crowd])]
-        self.given_up |= {self._preference(stake): TOO_DEAR for stake in lost}
+        self.given_up |= dict.fromkeys(map(self._preference, lost), TOO_DEAR)
+        self.lost = sum(len(crowds[stake.crowd]) - kept[stake] for stake in lost)
         return together(asked)
 
     def _tried(self, stakes: Sequence[Stake]) -> Settled:

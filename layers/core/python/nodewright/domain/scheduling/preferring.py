@@ -43,23 +43,29 @@ def preferring(snapshot: Snapshot, budget: Budget, planner: Planner) -> Plan:
 
 
 def _followed(before: Settled, base: Settled, why: dict[Preference, str], *, zonal: bool) -> Settled:
-    """On the nodes that are planned already where that does. Otherwise found out with quick plans where nobody waits,
-    and with whole ones only where these don't agree.
-    """
+    """On the nodes that are planned already, or on others if those keep more or, as much kept, cost less."""
     stage = Stage(before, base, zonal=zonal, whole=True)
-    if (found := stage.repeated()) is not None:
+    again = stage.repeated()
+    if again is not None and stage.is_enough(again):
         why |= stage.given_up
-        return found
+        return again
+    other, anew = _anew(before, base, zonal=zonal)
+    if again is not None and (stage.lost, again.whole.cost) < (other.lost, anew.whole.cost):
+        why |= stage.given_up
+        return again
+    why |= other.given_up
+    return anew
+
+
+def _anew(before: Settled, base: Settled, *, zonal: bool) -> tuple[Stage, Settled]:
+    """Found out with quick plans where nobody waits, and only with whole ones where these don't agree."""
     if not base.quick.unschedulable:
         stage = Stage(before, base, zonal=zonal, whole=before.is_urgent)
         found = stage.run()
         if found is before or stage.is_confirmed(found):
-            why |= stage.given_up
-            return found
+            return stage, found
     stage = Stage(before, base, zonal=zonal, whole=True)
-    found = stage.run()
-    why |= stage.given_up
-    return found
+    return stage, stage.run()
 
 
 def _has_preferences(snapshot: Snapshot) -> bool:
