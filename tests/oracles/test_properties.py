@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from nodewright.domain.plans import Plan
-from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.scheduling import AT_ONCE, Budget, proposals, solve
 from nodewright.domain.snapshot import Snapshot
 from tests.oracle import check, crowded, placeable
 from tests.worlds import shown, worlds
@@ -42,6 +42,28 @@ def test_no_hard_constraint_is_broken_and_nobody_left_who_could_be_placed(snapsh
     note(f"plan: {plan}")
     assert check(snapshot, plan) == []
     assert placeable(snapshot, plan) == []
+
+
+@examples(0.3)
+@given(worlds())
+def test_the_same_holds_of_plans_that_are_wanted_at_once(snapshot: Snapshot) -> None:
+    note(shown(snapshot))
+    plan = solve(snapshot, AT_ONCE)
+    note(f"plan: {plan}")
+    assert check(snapshot, plan) == []
+    assert placeable(snapshot, plan) == []
+    assert plan.bound is None or plan.bound <= plan.cost
+
+
+@examples(0.3)
+@given(worlds(), st.sampled_from((AT_ONCE, Budget())))
+def test_planned_as_thousands_are_no_hard_constraint_is_broken_either(snapshot: Snapshot, budget: Budget) -> None:
+    note(shown(snapshot))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proposals, "_FEW", 0)
+        plan = solve(snapshot, budget)
+    note(f"plan: {plan}")
+    assert check(snapshot, plan) == []
 
 
 @examples(0.3)
