@@ -46,7 +46,8 @@ def pack(problem: Problem, counts: Ints, remaining: Floats, meter: Meter, prices
     worth = problem.demand @ duals(problem, counts)
     rows = distinct_sizes(problem)
     coarse = problem.part(np.arange(len(counts)), rows)
-    best, work = Packing((), counts, remaining, 0), 0
+    # Packings are kept for other plans; what the caller pays later must not show in them.
+    best, work = Packing((), counts, remaining.copy(), 0), 0
     for way, values in enumerate(prices or packing_prices(problem, worth)):
         to_beat = np.inf if best.left.any() else float(best.cost)
         found, finished = _greedy(coarse, counts, remaining, values, _Race(meter, worth, to_beat))
