@@ -18,7 +18,7 @@ class Budget:
 
     patterns: int = 50_000
     """Node contents that greedy packings may work out; one is some tens of microseconds."""
-    columns: int = 45_000
+    columns: int = 60_000
     """The same for making the plan cheaper afterwards; 0 where the plan is wanted at once."""
     contents: Contents = ()
     """Of new nodes in another plan: bought again, as far as they still may be, before any are worked out."""

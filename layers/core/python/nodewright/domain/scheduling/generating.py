@@ -4,7 +4,7 @@ Imported only where a plan is worth the work: it brings HiGHS along.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -33,31 +33,75 @@ def generate(problem: Problem, master: Master, counts: Ints, proven: float, mete
 
     `proven`: what is known of the bound.
     """
-    bound = proven
     last = relaxation = master.solve()
-    knapsacks, searches = Knapsacks(problem), _searches(problem)
-    how, before, quick = next(searches), np.inf, True
+    pricing, before, quick = _Pricing(problem, counts, proven, meter), np.inf, not len(single_resources(problem))
     while relaxation is not None and meter.spend(1 + len(counts) * len(master.columns) // _PER_UNIT):
         last = relaxation
         cost = float(relaxation.values @ counts)
-        if cost <= bound * _NEAR:
+        if cost <= pricing.bound * _NEAR:
             break
         quick = quick and cost <= before * _QUICK and meter.spend(problem.round_cost)
         quick = quick and master.add(filled(problem, counts, relaxation)) > 0
         if not quick:
-            exact = knapsacks.search(counts, Offer(relaxation.values, priced(problem, relaxation)), how, meter)
-            bound = max(bound, _proven(problem, counts, relaxation, exact))
-            fresh = master.add(exact.columns)
-            if exact.best <= _EXHAUSTED:
-                following = next(searches, None)
-                if following is None or (following.width > how.width and cost <= bound * _FAIR):
-                    break
-                how = following
-            if not fresh:
+            columns = pricing.columns(relaxation)
+            if columns is None:
+                break
+            if not master.add(columns):
                 continue
         before = cost
         relaxation = master.solve()
-    return None if last is None else Generated(last, bound)
+    return None if last is None else Generated(last, pricing.bound)
+
+
+class _Pricing:
+    """Searches for columns. Values of the pods are taken between those of the relaxation and the best ones so far.
+
+    Those of the relaxation alone jump about, which takes a quarter more rounds.
+    """
+
+    def __init__(self, problem: Problem, counts: Ints, proven: float, meter: Meter) -> None:
+        self.bound = proven
+        self._problem, self._counts, self._meter = problem, counts, meter
+        self._knapsacks, self._searches = Knapsacks(problem), _searches(problem)
+        self._how = next(self._searches)
+        self._best, self._reached = problem.demand @ duals(problem, counts), 0.0
+        self._steady = _STEADY if len(single_resources(problem)) else 0.0
+        self._part = self._steady
+
+    def columns(self, relaxation: Relaxation) -> list[Column] | None:
+        """What makes the relaxation cheaper, or nothing this time; None where there is nothing more to look for."""
+        values = (1 - self._part) * relaxation.values + self._part * self._best
+        prices = priced(self._problem, relaxation)
+        how = replace(self._how, worth=_WORTH if self._part else self._how.worth)
+        found = self._knapsacks.search(self._counts, Offer(values, prices), how, self._meter)
+        self._learn(values, found)
+        ratios = [float(each.counts @ relaxation.values) / prices[each.row] for each in found.columns]
+        exhausted = max(ratios, default=0.0) <= _EXHAUSTED
+        if exhausted and not self._part and not self._went_on(float(relaxation.values @ self._counts)):
+            return None
+        self._part = 0.0 if exhausted or self._how.order != ORDERS[0] else self._steady
+        return [each for each, ratio in zip(found.columns, ratios, strict=True) if ratio > _BETTER]
+
+    def _learn(self, values: Floats, found: Worthwhile) -> None:
+        worth = float(values @ self._counts)
+        if worth / max(found.best, 1.0) > self._reached:
+            self._best, self._reached = values / max(found.best, 1.0), worth / max(found.best, 1.0)
+        # Under limits pods may be left out, which costs nothing.
+        if not (self._problem.purse >= 0).any():
+            self.bound = max(self.bound, worth / (found.excess * _SAFE))
+
+    def _went_on(self, cost: float) -> bool:
+        """Whether there is another way to look that is worth its work."""
+        following = next(self._searches, None)
+        if following is None or (following.width > self._how.width and cost <= self.bound * _FAIR):
+            return False
+        self._how = following
+        return True
+
+
+_STEADY: Final = 0.5
+_WORTH: Final = -0.03
+"""At values that aren't the relaxation's: what is worth a little less may be worth more at those."""
 
 
 def _searches(problem: Problem) -> Iterator[Search]:
@@ -65,20 +109,16 @@ def _searches(problem: Problem) -> Iterator[Search]:
 
     Where numbers per node count, nodes are small: narrow searches find what there is, and no proof is within reach.
     """
-    for width, kinds in _FEW_A_NODE if len(single_resources(problem)) else _WIDTHS:
+    if len(single_resources(problem)):
+        yield from (Search(order, *_FEW_A_NODE) for order in ORDERS[:2])
+        return
+    for width, kinds in _WIDTHS:
         yield from (Search(order, width, kinds) for order in ORDERS)
 
 
 _WIDTHS: Final = ((20, 20), (80, 64), (320, 64), (5_120, 1_000))
 """Of a search: states of a kind, and kinds. What the narrow ones don't find costs most of the work."""
-_FEW_A_NODE: Final = ((20, 8),)
-
-
-def _proven(problem: Problem, counts: Ints, relaxation: Relaxation, exact: Worthwhile) -> float:
-    """Not under limits: there pods may be left out, which costs nothing."""
-    if (problem.purse >= 0).any():
-        return 0.0
-    return float(relaxation.values @ counts) / (exact.excess * _SAFE)
+_FEW_A_NODE: Final = (20, 8)
 
 
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:
@@ -86,13 +126,10 @@ def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Colum
     values = relaxation.values
     contents = fill(problem.room, problem.demand, problem.allowed & (values > 0), counts, values)
     found = [(np.arange(len(contents)), contents), *around_singles(problem, counts, values, duals(problem, counts))]
-    least = priced(problem, relaxation) * _BETTER
-    return [
-        Column(int(row), content)
-        for rows, several in found
-        for row, content, worth in zip(rows, several, several @ values, strict=True)
-        if worth > least[row]
-    ]
+    rows, contents = np.concatenate([rows for rows, _ in found]), np.concatenate([some for _, some in found])
+    ratio = contents @ values / priced(problem, relaxation)[rows]
+    best = np.argsort(-ratio, kind="stable")[:_MOST]
+    return [Column(int(rows[at]), contents[at]) for at in best[ratio[best] > _BETTER].tolist()]
 
 
 def promising(problem: Problem, master: Master, relaxation: Relaxation) -> Iterator[Column]:
@@ -116,6 +153,8 @@ _FAIR: Final = 1.005
 _NEAR: Final = 1.002
 _QUICK: Final = 0.999
 """Filling by density is quick but weak: where a round gains less than that searching pays."""
+_MOST: Final = 64
+"""Contents of a round: with more, linear programs take longer than they save rounds."""
 _BETTER: Final = 1 + 1e-6
 _NEARLY: Final = 0.98
 _SAFE: Final = 1 + 1e-9

@@ -90,8 +90,12 @@ def _groups(whole: Problem, counts: Ints) -> Iterator[_Group]:
         problem = whole.part(items)
         parts = list(divided(problem, counts[items]))
         for number, part in enumerate(parts):
-            effort = 1.0 if len(parts) == 1 else (1 + len(parts)) / 2 if not number else 0.5
+            effort = _LATER if number else _FIRST if len(parts) > 1 else 1.0
             yield _Group(problem.part(part.items, part.rows), items[part.items], part.counts, number > 0, effort)
+
+
+_FIRST: Final = 1.5
+_LATER: Final = 0.4
 
 
 def _patterns(groups: Sequence[_Group], packings: Sequence[Packing], items: int) -> Iterator[Pattern]:

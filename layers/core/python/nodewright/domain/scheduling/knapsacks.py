@@ -63,18 +63,40 @@ class Knapsacks:
     def search(self, counts: Ints, offer: Offer, how: Search, meter: Meter) -> Worthwhile:
         """Endless excess when the meter stops."""
         items = _ordered(self._problem, counts, offer, how.order)
-        ceilings = self._relaxed.ceilings(offer.values, items)
-        promise = ceilings.most / offer.prices
-        best = np.argsort(-promise, kind="stable")
-        best = best[promise[best] > 1 + how.worth]
-        rows, others = np.sort(best[: how.kinds]), best[how.kinds :]
-        tree = _Tree(self._problem, counts, offer, items, rows, ceilings.part(rows), how)
-        if not tree.grown(meter):
+        promise, judged = self._promise(offer, items, counts[items], how.kinds)
+        best = np.argsort(-promise, kind="stable")[: how.kinds]
+        rows = np.sort(best[promise[best] > 1 + how.worth])
+        ceilings = self._relaxed.ceilings(offer.values, items, rows)
+        tree = _Tree(self._problem, counts, offer, items, rows, ceilings, how)
+        if not meter.spend(judged * self._relaxed.views // _JUDGED_A_UNIT) or not tree.grown(meter):
             return Worthwhile((), np.inf)
-        excess = max(1 + how.worth, float(promise[others].max(initial=0.0)), tree.dropped, tree.best)
+        promise[rows] = 0.0
+        excess = max(1 + how.worth, float(promise.max(initial=0.0)), tree.dropped, tree.best)
         return Worthwhile(tuple(tree.columns()), excess, tree.best)
 
+    def _promise(self, offer: Offer, items: Ints, stock: Ints, kinds: int) -> tuple[Floats, int]:
+        """What each kind's content may be worth by its price, and of how many that was worked out anew.
 
+        Old prices still prove something, so that those have to be judged anew that promise most by them: only where
+        others then promise more than these all are.
+        """
+        promise = self._relaxed.most(offer.values, items, stock) / offer.prices
+        fresh = np.zeros(len(promise), dtype=np.bool_)
+        for number in (*(many * kinds for many in _JUDGED), len(promise)):
+            best = np.argsort(-promise, kind="stable")
+            if fresh[best[:kinds]].all():
+                break
+            judged = best[:number]
+            self._relaxed.renew(offer.values, judged[~fresh[judged]])
+            fresh[judged] = True
+            promise = self._relaxed.most(offer.values, items, stock) / offer.prices
+        return promise, int(fresh.sum())
+
+
+_JUDGED_A_UNIT: Final = 2
+"""Kinds × views that are judged for one pattern of the budget."""
+_JUDGED: Final = (3, 9)
+"""For each kind that is looked at: first so many, then more, then all."""
 _EACH: Final = 4
 """Contents of one kind of node that one search brings."""
 _PER_UNIT: Final = 256
@@ -117,6 +139,7 @@ class _Tree:
         self._prices = offer.prices[rows]
         self._least = self._prices * (1 + how.worth)
         self._ceilings = ceilings
+        self._stock[ceilings.losses(self._values) > ceilings.most - self._least] = 0
         self._all_items = len(counts)
         free = np.maximum(problem.room[rows], 0.0).T
         self._states = _States(np.arange(len(rows)), free, np.zeros(len(rows)), ceilings.room)

@@ -70,6 +70,7 @@ class Master:
 
     def demand(self, counts: Ints) -> None:
         """Ask for other numbers of pods."""
+        self._highs.setOptionValue("simplex_strategy", _DUAL)
         for item, count in enumerate(counts.tolist()):
             self._highs.changeRowBounds(item, count, np.inf)
 
@@ -137,6 +138,9 @@ class Master:
         self._highs.addCol(price, 0, np.inf, len(indices), *entries)
 
 
+_DUAL: Final = 1
+_PRIMAL: Final = 4
+"""What is quick where columns come in: the last optimum still keeps all rows."""
 _MIP_NODES: Final = 200
 _DOLLAR: Final = 1e9
 _UNIT: Final = 1e3
@@ -158,6 +162,7 @@ def _quiet() -> highspy.Highs:
     highs: highspy.Highs = _Silent()  # type: ignore[no-untyped-call]
     # The same everywhere: instances that differ in it fail silently (planning.md).
     highs.setOptionValue("threads", 1)
+    highs.setOptionValue("simplex_strategy", _PRIMAL)
     return highs
 
 

@@ -27,14 +27,17 @@ class Ceilings:
     """Layers × views × kinds: by what they have to be multiplied where the items of this layer and later are left.
     One more than there are layers."""
 
-    def part(self, kinds: Ints) -> "Ceilings":
-        """Of these kinds alone."""
-        return Ceilings(self.room[:, kinds], self.needs[:, :, kinds], self.scales[:, :, kinds])
-
     @property
     def most(self) -> Floats:
         """What each kind's content can be worth."""
         return np.minimum.reduce(self.room * self.scales[0], axis=0)  # type: ignore[no-any-return]
+
+    def losses(self, values: Floats) -> Floats:
+        """Layers × kinds: by how much less a content can be worth with one of the layer's item in it."""
+        tightest = (self.room * self.scales[0]).argmin(axis=0)
+        each = np.arange(len(tightest))
+        lost: Floats = self.needs[:, tightest, each] * self.scales[0, tightest, each] - values[:, None]
+        return lost
 
 
 class RelaxedKnapsacks:
@@ -53,38 +56,57 @@ class RelaxedKnapsacks:
         self._room = np.where(self._used_up[None], 0.0, room[:, None])
         asks = (self._used_up[:, None] & (problem.demand > 0)).any(axis=2)
         self._able = problem.allowed[:, None] & ~asks
-        kinds, views, resources = self._room.shape
+        kinds, self.views, resources = self._room.shape
         items = len(problem.demand)
-        self._basis = np.tile(np.arange(items, items + resources), (kinds * views, 1))
+        self._basis = np.tile(np.arange(items, items + resources), (kinds, self.views, 1))
+        self._prices = np.ones(self._room.shape)
 
-    def ceilings(self, values: Floats, items: Ints) -> Ceilings:
-        """At these values, where items come to be decided on in this order."""
-        prices = self._prices(values)
-        room = np.einsum("kvr,kr->vk", prices, self._room[:, 0])
-        needs = np.ascontiguousarray((prices @ self._demand[items].T).transpose(2, 1, 0))
-        gains = np.where(self._allowed[:, items], values[items], 0.0).T[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(gains > 0, np.minimum(gains / needs, _ENDLESS), 0.0)
-        scales = np.zeros((len(items) + 1, *room.shape))
-        scales[:-1] = np.maximum.accumulate(ratio[::-1])[::-1]
-        return Ceilings(room, needs, scales)
+    def most(self, values: Floats, items: Ints, stock: Ints) -> Floats:
+        """What each kind's content can be worth with these items at these values.
 
-    def _prices(self, values: Floats) -> Floats:
-        shape = self._room.shape
-        gains = np.where(self._able, values, 0.0).reshape(-1, len(values))
-        programs = _Programs(self._room.reshape(-1, shape[2]), self._demand, gains, self._basis)
+        At lower prices pods are worth more than they take, which counts as often as there are such pods: for large
+        nodes and few pods that is less.
+        """
+        needs = self._prices @ self._demand[items].T
+        gains = np.where(self._allowed[:, items], values[items], 0.0)[:, None]
+        scale = _ratio(gains, needs).max(axis=2, initial=0.0)
+        needs *= scale[:, :, None]
+        room = np.einsum("kvr,kr->kv", self._prices, self._room[:, 0]) * scale
+        worth = [part * room + np.maximum(gains - part * needs, 0.0) @ stock for part in _PARTS]
+        least: Floats = np.minimum.reduce([room, *worth]).min(axis=1)
+        return least
+
+    def renew(self, values: Floats, kinds: Ints) -> None:
+        """Work out the prices of these kinds at these values. Old ones do, too, but prove less."""
+        room, basis = self._room[kinds], self._basis[kinds]
+        gains = np.where(self._able[kinds], values, 0.0).reshape(-1, len(values))
+        programs = _Programs(room.reshape(-1, room.shape[2]), self._demand, gains, basis.reshape(-1, basis.shape[2]))
         programs.solve()
-        self._basis = programs.basis
-        prices = np.maximum(programs.prices, 0.0).reshape(shape)
+        self._basis[kinds] = programs.basis.reshape(basis.shape)
+        prices = np.maximum(programs.prices, 0.0).reshape(room.shape)
         for resource in np.flatnonzero(self._used_up.any(axis=0)).tolist():
             views = np.flatnonzero(self._used_up[:, resource])
             asking = np.flatnonzero(self._demand[:, resource] > 0)
             others = prices[:, views] @ self._demand[asking].T
-            short = np.where(self._allowed[:, None, asking], values[asking] - others, 0.0)
+            short = np.where(self._allowed[kinds][:, None, asking], values[asking] - others, 0.0)
             need = (short / self._demand[asking, resource]).max(axis=2, initial=0.0)
             prices[:, views, resource] += np.maximum(need, 0.0)
-        found: Floats = np.maximum(prices, prices.max(initial=0.0) * _NOTHING)
-        return found
+        self._prices[kinds] = np.maximum(prices, prices.max(initial=0.0) * _NOTHING)
+
+    def ceilings(self, values: Floats, items: Ints, kinds: Ints) -> Ceilings:
+        """Of these kinds at these values, where items come to be decided on in this order."""
+        prices = self._prices[kinds]
+        room = np.einsum("kvr,kr->vk", prices, self._room[kinds, 0])
+        needs = np.ascontiguousarray((prices @ self._demand[items].T).transpose(2, 1, 0))
+        gains = np.where(self._allowed[np.ix_(kinds, items)], values[items], 0.0).T[:, None]
+        scales = np.zeros((len(items) + 1, *room.shape))
+        scales[:-1] = np.maximum.accumulate(_ratio(gains, needs)[::-1])[::-1]
+        return Ceilings(room, needs, scales)
+
+
+def _ratio(gains: Floats, needs: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(gains > 0, np.minimum(gains / needs, _ENDLESS), 0.0)
 
 
 def _views(problem: Problem) -> Iterator[Bools]:
@@ -97,6 +119,7 @@ def _views(problem: Problem) -> Iterator[Bools]:
 
 _FEW: Final = 16
 _MOST_FEW: Final = 2
+_PARTS: Final = (0.2, 0.5, 0.8)
 _ENDLESS: Final = 1e12
 _STEPS: Final = 60
 _NOTHING: Final = 1e-9

@@ -53,11 +53,12 @@ class _Rounding:
         """
         nodes = _Nodes(self._problem, self._counts, self._remaining)
         relaxation: Relaxation | None = start
-        tries = _TRIES
+        at_most, tries = _REST, _TRIES
         while relaxation is not None and nodes.left.any() and self._meter.spend(self._problem.round_cost):
-            if relaxation.times.sum() <= _REST:
-                yield self._finished(nodes, self._values)
-                tries -= 1
+            rest = float(relaxation.times.sum())
+            if rest <= at_most:
+                yield self._finished(nodes, self._values, *self._others)
+                at_most, tries = rest * _LESS, tries - 1
             if not tries or not self._laid(nodes, master.columns, _nearly_whole(relaxation.times)):
                 return
             master.demand(nodes.left)
@@ -134,9 +135,11 @@ _GENEROUS: Final = 1.15
 _WIDTH: Final = 20
 _KINDS: Final = 20
 _WHOLE: Final = 1e-6
-_REST: Final = 20
+_REST: Final = 20.0
 """Nodes up to which a rest may be packed greedily."""
-_TRIES: Final = 6
+_TRIES: Final = 4
+_LESS: Final = 0.85
+"""Of a rest that was tried the next one has so much."""
 
 
 def _nearly_whole(times: Floats) -> Ints:

@@ -109,12 +109,12 @@ _ON_THE_WAY: Final = 2
 def _moves(problem: Problem, patterns: Sequence[Pattern]) -> Iterator[tuple[Pattern, ...]]:
     """Each way to move one pod, or to exchange two, from the fullest nodes to the emptiest."""
     ranked = sorted(patterns, key=lambda each: filled(problem, each.row, each.counts), reverse=True)
-    for giver in ranked:
+    for at, giver in enumerate(ranked):
         changes = _changes(giver.counts, exchanges=len(patterns) * len(giver.counts) <= _FEW)
-        for taker in reversed(ranked):
-            if taker is not giver:
-                for change in _emptying(problem, giver, taker, changes):
-                    yield tuple(merged_patterns(_moved(ranked, giver, taker, change)))
+        takers = [*ranked[:at], *ranked[at + 1 :]][::-1]
+        for number, change in _candidates(problem, giver, takers, changes):
+            if _is_emptier(problem, giver, takers[number], changes[change]):
+                yield tuple(merged_patterns(_moved(ranked, giver, takers[number], changes[change])))
 
 
 _FEW: Final = 512
@@ -131,22 +131,42 @@ def _changes(counts: Ints, *, exchanges: bool) -> Ints:
     return np.concatenate([given, swapped[np.any(swapped, axis=1)]])
 
 
-def _emptying(problem: Problem, giver: Pattern, taker: Pattern, changes: Ints) -> Iterator[Ints]:
-    """Of these those after which the fuller of both is less full, or as full and the other less."""
+def _candidates(
+    problem: Problem, giver: Pattern, takers: Sequence[Pattern], changes: Ints
+) -> Iterator[tuple[int, int]]:
+    """Takers and changes after which the fuller of both may be less full, or as full and the other less.
+
+    Floats only sort out; what is left is judged exactly.
+    """
+    if not takers:
+        return
+    rows, held = np.array([each.row for each in takers]), np.array([each.counts for each in takers])
+    full = _share(problem, np.array([giver.row]), giver.counts @ problem.demand)[0]
+    gives, takes = giver.counts - changes, held[:, None] + changes
+    given = _share(problem, np.array([giver.row]), gives @ problem.demand)
+    taken = _share(problem, rows[:, None], takes @ problem.demand)
+    before = _share(problem, rows, held @ problem.demand)[:, None]
+    fits = every(problem.allowed[giver.row] | (gives <= 0))
+    fits = fits & every(takes >= 0, axis=2) & every(problem.allowed[rows][:, None] | (takes <= 0), axis=2)
+    fuller, other = np.maximum(given, taken), np.minimum(given, taken)
+    fits &= (fuller < full / _NEARLY) | ((fuller <= full * _NEARLY) & (other <= before * _NEARLY))
+    yield from zip(*(found.tolist() for found in np.nonzero(fits)), strict=True)
+
+
+def _share(problem: Problem, rows: Ints, loads: Floats) -> Floats:
+    """How full such loads make these kinds of node."""
+    room = problem.room[rows]
+    share: Floats = np.where(room > 0, loads / np.where(room > 0, room, 1.0), 0.0).max(axis=-1)
+    return share
+
+
+def _is_emptier(problem: Problem, giver: Pattern, taker: Pattern, change: Ints) -> bool:
     before = filled(problem, giver.row, giver.counts), filled(problem, taker.row, taker.counts)
-    gives, takes = giver.counts - changes, taker.counts + changes
-    fits = every(takes >= 0)
-    for row, counts in ((giver.row, gives), (taker.row, takes)):
-        fits &= every(problem.allowed[row] | (counts <= 0))
-        fits &= every(counts @ problem.demand <= problem.room[row] * float(before[0]) * _NEARLY)
-    for at in np.flatnonzero(fits).tolist():
-        after = filled(problem, giver.row, gives[at]), filled(problem, taker.row, takes[at])
-        if (max(after), min(after)) < before:
-            yield changes[at]
+    after = filled(problem, giver.row, giver.counts - change), filled(problem, taker.row, taker.counts + change)
+    return (max(after), min(after)) < before
 
 
 _NEARLY: Final = 1 + 1e-9
-"""Floats only sort out; what is left is judged exactly."""
 
 
 def _moved(patterns: Sequence[Pattern], giver: Pattern, taker: Pattern, change: Ints) -> Iterator[Pattern]:
