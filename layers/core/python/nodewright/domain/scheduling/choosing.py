@@ -5,7 +5,7 @@ fewest of them are, a spread where it keeps within its skew. Pods choose one aft
 others are about before these.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -80,31 +80,32 @@ class Choosing:
             return
         fixed = {value: sum(each.weight for each in wants.nodes if names(each, value)) for value in prices}
         asking = cache(self._asking)
+        if not counted:
+            # What one chooses changes nothing for the next.
+            ties = self._best(fixed, wants, counted, census)
+            yield from ((pod, asking(ties)) for pod in crowd.shape.pods if len(ties) < len(prices))
+            return
         queue = _Queue(crowd.shape.pods, self._homes)
         while queue:
-            scores = dict(fixed)
-            for rule in wants.rules:
-                for value in self._holding(rule, counted, census, prices):
-                    scores[value] += self._rule(rule).weight
-            best = max(scores.values())
-            ties = [value for value, score in scores.items() if score == best]
-            if not counted:
-                chosen = tuple(ties)
-                pod = queue.first()
-            else:
-                ties.sort(key=lambda value: self._rank(value, prices))
-                pod, value = queue.at_home(ties)
-                chosen = (value,)
-                census.add(counted, {self._key: value})
-            if len(chosen) < len(prices):
-                yield pod, asking(chosen)
+            best = self._best(fixed, wants, counted, census)
+            pod, value = queue.at_home(sorted(best, key=lambda each: self._rank(each, prices)))
+            census.add(counted, {self._key: value})
+            if len(prices) > 1:
+                yield pod, asking((value,))
+
+    def _best(self, fixed: Mapping[str, int], wants: Wants, counted: Sequence[int], census: Census) -> tuple[str, ...]:
+        """Values with which most weight holds; `fixed`: that of preferences for them."""
+        scores = dict(fixed)
+        for rule in wants.rules:
+            for value in self._holding(rule, counted, census, fixed):
+                scores[value] += self._rule(rule).weight
+        most = max(scores.values())
+        return tuple(value for value, score in scores.items() if score == most)
 
     def _asking(self, values: tuple[str, ...]) -> Requirement:
         return Requirement.of(self._key, "In", values)
 
-    def _holding(
-        self, number: int, counted: Sequence[int], census: Census, values: Mapping[str, float]
-    ) -> Iterator[str]:
+    def _holding(self, number: int, counted: Sequence[int], census: Census, values: Collection[str]) -> Iterator[str]:
         """Values with which a rule holds for one more pod."""
         rule, counts = self._rule(number), census.counts[number]
         fewest = min(counts[value] for value in values)
@@ -141,28 +142,24 @@ class _Queue:
     """Pods alike that choose one after the other."""
 
     def __init__(self, pods: Sequence[PodKey], homes: Mapping[PodKey, str]) -> None:
-        self._left = dict.fromkeys(pods)
-        self._homes = homes
         self._there: dict[str | None, list[PodKey]] = {}
         for pod in reversed(pods):
             self._there.setdefault(homes.get(pod), []).append(pod)
 
-    def __len__(self) -> int:
-        return len(self._left)
-
-    def first(self) -> PodKey:
-        """Whose turn it is, where all would choose alike."""
-        return self._take(next(iter(self._left)))
+    def __bool__(self) -> bool:
+        return bool(self._there)
 
     def at_home(self, values: Sequence[str]) -> tuple[PodKey, str]:
         """Who takes which of these: somebody who is there already; else one from nowhere, or from where most are."""
-        value = next((each for each in values if self._there.get(each)), None)
+        value = next((each for each in values if each in self._there), None)
         if value is not None:
-            return self._take(self._there[value][-1]), value
-        most = self._there.get(None) or max(self._there.values(), key=len)
-        return self._take(most[-1]), values[0]
+            return self._take(value), value
+        home = None if None in self._there else max(self._there, key=lambda each: len(self._there[each]))
+        return self._take(home), values[0]
 
-    def _take(self, pod: PodKey) -> PodKey:
-        del self._left[pod]
-        self._there[self._homes.get(pod)].remove(pod)
+    def _take(self, home: str | None) -> PodKey:
+        there = self._there[home]
+        pod = there.pop()
+        if not there:
+            del self._there[home]
         return pod
