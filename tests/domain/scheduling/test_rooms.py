@@ -1,10 +1,12 @@
 """Room that is there comes before anything is bought."""
 
+from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Nomination, Plan
 from nodewright.domain.pods import PodKey
-from nodewright.domain.scheduling import solve
+from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.scheduling.planned_rooms import planned_rooms
 from nodewright.domain.taints import Toleration
-from tests.builders import pod, pods, requirements, resources, room, snapshot, taint
+from tests.builders import instance_type, options, pod, pods, requirements, resources, room, snapshot, spread, taint
 
 
 def placed(plan: Plan) -> dict[str, list[str]]:
@@ -74,3 +76,38 @@ def test_an_overcommitted_node_takes_nothing() -> None:
     full = room(available=resources(cpu=1, pods=10) - resources(memory="1Gi"))
 
     assert solve(snapshot([pod()], rooms=[full])).nominations == ()
+
+
+def test_a_label_that_a_planned_node_may_have_in_either_way_is_not_a_label_it_lacks() -> None:
+    """NotIn is satisfied where there is no such label; of a node that may come in zone a or b it isn't known."""
+    zone = "topology.kubernetes.io/zone"
+    whole = snapshot([pod("first", cpu="100m")], pools=[options(types=[instance_type(zones="ab")])])
+    (launch,) = solve(whole).launches
+    (planned,) = planned_rooms(whole, launch, {each.key: each for each in whole.pods}, "new")
+    asking = {
+        "elsewhere": pod("elsewhere", cpu="100m", terms=[requirements((zone, "NotIn", "c"))]),
+        "not-b": pod("not-b", cpu="100m", terms=[requirements((zone, "NotIn", "b"))]),
+        "not-b-with-company": pod(
+            "not-b-with-company",
+            cpu="100m",
+            terms=[requirements((zone, "NotIn", "b"))],
+            spreads=(spread("kubernetes.io/hostname", {"app": "x"}),),
+        ),
+    }
+
+    assert zone not in planned.labels
+    assert {
+        name: bool(solve(snapshot([one], rooms=[planned], pools=[])).nominations) for name, one in asking.items()
+    } == {"elsewhere": True, "not-b": False, "not-b-with-company": False}
+
+
+def test_pods_that_limits_left_go_to_no_planned_node_that_may_come_where_they_must_not_be() -> None:
+    """Found by test_laws: the first node was bought for the other pod, in zone a or b."""
+    zone = "topology.kubernetes.io/zone"
+    kinds = [instance_type("x.s", zones="ab")]
+    small = [pod("any", cpu="100m"), pod("not-b", cpu="100m", terms=[requirements((zone, "NotIn", "b"))])]
+    plan = solve(snapshot(small, pools=[options(types=kinds, remaining=Limits({"cpu": 2000}))]), Budget(patterns=1))
+
+    for launch in plan.launches:
+        if any(key.name == "not-b" for node in launch.nodes for key in node):
+            assert launch.zones == ("a",)

@@ -40,6 +40,8 @@ class Room:
     """CSI driver → volumes it can have attached, those of its pods included; no entry: no limit is known."""
     attached: frozenset[Attachment] = frozenset()
     """Volumes that are, those still to be detached included; those of its pods may be missing."""
+    open_labels: Mapping[str, frozenset[str | None]] = field(default_factory=dict)
+    """Labels that aren't in `labels` because it may come with one of these values or another; None: without it."""
 
     @property
     def all_attached(self) -> frozenset[Attachment]:

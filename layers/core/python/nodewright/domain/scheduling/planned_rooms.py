@@ -28,6 +28,8 @@ def planned_rooms(snapshot: Snapshot, launch: Launch, pods: Mapping[PodKey, Pod]
     first = kinds[0]
     volumes = [each.attachable[EBS_DRIVER] for each in kinds if EBS_DRIVER in each.attachable]
     labels = {key: value for key, value in first.labels.items() if all(_has(each, key, value) for each in kinds)}
+    open_keys = {key for each in kinds for key in each.labels} - labels.keys()
+    open_labels = {key: frozenset(each.labels.get(key) for each in kinds) for key in open_keys}
     least = reduce(_least, dict.fromkeys(each.available for each in kinds))
     ports = tuple({port for each in kinds for port in each.host_ports})
     for number, node in enumerate(launch.nodes):
@@ -43,6 +45,7 @@ def planned_rooms(snapshot: Snapshot, launch: Launch, pods: Mapping[PodKey, Pod]
             coming=frozenset(node),
             host_ports=(*ports, *(port for pod in there for port in pod.host_ports)),
             attachable={EBS_DRIVER: min(volumes)} if volumes else {},
+            open_labels=open_labels,
         )
 
 

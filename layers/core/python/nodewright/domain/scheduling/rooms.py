@@ -8,6 +8,7 @@ import numpy as np
 from nodewright.domain.plans import Nomination
 from nodewright.domain.pods import PodKey
 from nodewright.domain.quantities import Resources
+from nodewright.domain.requirements import Requirements
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.columns import Columns
 from nodewright.domain.scheduling.shapes import Waiting, Wish
@@ -93,6 +94,7 @@ class _Admitted:
     """Rooms that each shape may use by labels and taints, each wish judged once."""
 
     def __init__(self, rooms: Sequence[Room], waiting: Waiting) -> None:
+        self._rooms = rooms
         self._columns = Columns.of([room.labels for room in rooms])
         taints: dict[tuple[Taint, ...], int] = {}
         self._taints_of = np.array([taints.setdefault(room.taints, len(taints)) for room in rooms])
@@ -108,8 +110,29 @@ class _Admitted:
 
     def _judge(self, wish: Wish) -> Bools:
         borne = np.array([not untolerated(wish.tolerations, taints) for taints in self._taints])
-        mask: Bools = borne[self._taints_of] & self._columns.admits_any(wish.alternatives)
+        mask: Bools = borne[self._taints_of] & labelled(self._rooms, self._columns, wish.alternatives)
         return mask
+
+
+def labelled(rooms: Sequence[Room], columns: Columns, alternatives: Sequence[Requirements]) -> Bools:
+    """Rooms whose labels satisfy one of these, whatever a planned one comes as; `columns`: the rooms' labels.
+
+    NotIn is satisfied by a label that isn't there, not by one that isn't known yet.
+    """
+    mask = columns.admits_any(alternatives)
+    keys = {key for each in alternatives for key in each}
+    for index in np.flatnonzero(mask).tolist() if keys else ():
+        if not keys.isdisjoint(rooms[index].open_labels):
+            mask[index] = any(_is_sure(rooms[index], each) for each in alternatives)
+    return mask
+
+
+def _is_sure(room: Room, asked: Requirements) -> bool:
+    return all(
+        requirement.allows_absent if value is None else requirement.allows(value)
+        for key, requirement in asked.items()
+        for value in room.open_labels.get(key, (room.labels.get(key),))
+    )
 
 
 def _matrix(rows: Sequence[Resources], resources: Sequence[str]) -> Ints:

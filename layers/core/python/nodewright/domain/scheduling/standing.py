@@ -7,6 +7,7 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Bools, Ints, every
 from nodewright.domain.scheduling.columns import Columns
 from nodewright.domain.scheduling.demands import Demands
+from nodewright.domain.scheduling.rooms import labelled
 from nodewright.domain.scheduling.shapes import Wish
 from nodewright.domain.snapshot import Room
 from nodewright.domain.taints import untolerated
@@ -27,7 +28,8 @@ class Standing:
         """Rooms that a wish allows by labels and taints."""
         if wish not in self._known:
             borne = [not untolerated(wish.tolerations, room.taints) for room in self.rooms]
-            self._known[wish] = np.array(borne, dtype=np.bool_) & self._columns.admits_any(wish.alternatives)
+            fitting = labelled(self.rooms, self._columns, wish.alternatives)
+            self._known[wish] = np.array(borne, dtype=np.bool_) & fitting
         return self._known[wish]
 
     def candidates(self, wish: Wish, wanted: Ints, localities: Bools) -> Bools:
