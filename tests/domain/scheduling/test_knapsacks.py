@@ -21,13 +21,13 @@ from nodewright.domain.scheduling.problems import Problem
 NO_LIMITS = np.zeros((1, 0))
 
 
-def made_up(seed: int, first: int = 4) -> tuple[Problem, Ints]:
-    """Three kinds of node and a few pods of up to three items, few of some a node, or on some kinds only.
+def made_up(seed: int, first: int = 4, kinds: int = 3) -> tuple[Problem, Ints]:
+    """Some kinds of node and a few pods of up to three items, few of some a node, or on some kinds only.
 
     `first`: at most so many pods of the first item, of others four.
     """
     rng = Random(seed)
-    items, kinds = rng.randint(1, 3), 3
+    items = rng.randint(1, 3)
     room = [[rng.choice((1900, 3900, 7900)), rng.choice((3, 7, 15)), rng.choice((4, 8, 29))] for _ in range(kinds)]
     demand = [[rng.choice((0, 250, 900, 1500)), rng.choice((0, 1, 2, 5)), 1] for _ in range(items)]
     demand[0] = [250, 1, 1]
@@ -107,6 +107,24 @@ def test_no_content_is_worth_more_than_a_search_says_however_narrow_it_is(
         assert best <= found.excess * (1 + 1e-9)
         for column in found.columns:
             assert any(np.array_equal(column.counts, each) for each in contents(problem, counts, column.row))
+
+
+@given(st.integers(0, 2**32))
+def test_what_pods_were_worth_in_searches_before_makes_no_proof_wrong(seed: int) -> None:
+    """Of many kinds of node only few are looked at anew: others are judged by what was found out earlier."""
+    problem, counts = made_up(seed, kinds=15)
+    rng, knapsacks = Random(seed + 1), Knapsacks(problem)
+    prices = problem.prices.astype(np.float64)
+    for _ in range(4):
+        values: Floats = np.array([rng.choice((0.0, 0.0, 1e-3, 30.0, 90.0)) * 1e6 for _ in counts])
+        found = knapsacks.search(counts, Offer(values, prices), Search("size", 50, 1), without_end())
+        best = max(
+            float(content @ values) / prices[row]
+            for row in range(len(prices))
+            for content in contents(problem, counts, row)
+        )
+
+        assert best <= found.excess * (1 + 1e-9)
 
 
 @given(st.integers(0, 2**32))

@@ -91,7 +91,10 @@ class RelaxedKnapsacks:
             short = np.where(self._allowed[kinds][:, None, asking], values[asking] - others, 0.0)
             need = (short / self._demand[asking, resource]).max(axis=2, initial=0.0)
             prices[:, views, resource] += np.maximum(need, 0.0)
-        self._prices[kinds] = np.maximum(prices, prices.max(initial=0.0) * _NOTHING)
+        largest = prices.max(axis=2, initial=0.0, keepdims=True)
+        # Only their proportions count. Where no pod is worth anything now, one may be later: old prices stay.
+        shares = np.maximum(prices / np.where(largest > 0, largest, 1.0), _NOTHING)
+        self._prices[kinds] = np.where(largest > 0, shares, self._prices[kinds])
 
     def ceilings(self, values: Floats, items: Ints, kinds: Ints) -> Ceilings:
         """Of these kinds at these values, where items come to be decided on in this order."""
@@ -120,7 +123,7 @@ def _views(problem: Problem) -> Iterator[Bools]:
 _FEW: Final = 16
 _MOST_FEW: Final = 2
 _PARTS: Final = (0.2, 0.5, 0.8)
-_ENDLESS: Final = 1e12
+_ENDLESS: Final = 1e30
 _STEPS: Final = 60
 _NOTHING: Final = 1e-9
 
