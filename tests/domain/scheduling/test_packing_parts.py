@@ -15,6 +15,7 @@ from nodewright.domain.scheduling.budget import AT_ONCE, Budget, Known, Meter, n
 from nodewright.domain.scheduling.dividing import divided
 from nodewright.domain.scheduling.fluid import cheapest_mix
 from nodewright.domain.scheduling.improving import pack_all
+from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.problems import Problem, distinct_sizes
 from nodewright.domain.scheduling.rules import NodeFilter, RepulsionRule, SpreadRule
 from nodewright.domain.scheduling.seating import Manners, Seating
@@ -53,6 +54,48 @@ class TestLevelled:
 
         assert sum(pods) == many
         assert all(number <= min(after) + 1 for number, got in zip(after, pods, strict=True) if got)
+
+
+class TestNarrowed:
+    """A place for a pod of each of many owners is a resource each; what only one item asks for is a number instead."""
+
+    OWNERS = 9
+
+    def asking(self, many: int) -> Problem:
+        """Of `many` owners: cpu, a place for each one's pods, of which a node has three and asked are one or two."""
+        places = np.eye(many, dtype=np.int64) * [[1 + owner % 2] for owner in range(many)]
+        demand = [[100 + 50 * owner, *row] for owner, row in enumerate(places.tolist())]
+        return problem([5, 9], [[1000, *[3] * many], [2000, *[3] * many]], demand)
+
+    def test_numbers_take_the_place_of_resources_that_one_item_asks_for(self) -> None:
+        lean, most = self.asking(self.OWNERS).narrowed()
+
+        assert lean.demand.tolist() == [[100.0 + 50 * owner] for owner in range(self.OWNERS)]
+        assert most.tolist() == [[3 if owner % 2 == 0 else 1 for owner in range(self.OWNERS)]] * 2
+
+    def test_of_a_few_resources_all_stay(self) -> None:
+        whole = self.asking(3)
+
+        assert whole.narrowed()[0] is whole
+
+    @given(st.lists(st.integers(0, 9), min_size=OWNERS, max_size=OWNERS))
+    def test_contents_that_keep_the_numbers_fit_the_node(self, left: list[int]) -> None:
+        whole = self.asking(self.OWNERS)
+        lean, most = whole.narrowed()
+        contents = fill(lean.room, lean.demand, lean.allowed, np.minimum(most, left), lean.demand[:, 0])
+
+        assert (contents @ whole.demand <= whole.room).all()
+        assert (contents <= left).all()
+
+    def test_packings_keep_them_and_cost_hardly_more_than_is_proven(self) -> None:
+        whole, counts = self.asking(self.OWNERS), np.full(self.OWNERS, 6)
+        packed = pack_all(whole, counts, np.zeros((1, 0)), Meter(Budget(), never))
+
+        placed = np.sum([pattern.times * pattern.counts for pattern in packed.patterns], axis=0)
+
+        assert placed.tolist() == counts.tolist()
+        assert all((pattern.counts @ whole.demand <= whole.room[pattern.row]).all() for pattern in packed.patterns)
+        assert sum(pattern.times * whole.prices[pattern.row] for pattern in packed.patterns) <= packed.bound * 1.3
 
 
 class TestFluid:

@@ -124,7 +124,8 @@ _FEW_A_NODE: Final = (20, 8)
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:
     """Good contents, by adaptive density, that are worth more than their node."""
     values = relaxation.values
-    contents = fill(problem.room, problem.demand, problem.allowed & (values > 0), counts, values)
+    lean, most = problem.narrowed()
+    contents = fill(lean.room, lean.demand, lean.allowed & (values > 0), np.minimum(most, counts), values)
     found = [(np.arange(len(contents)), contents), *around_singles(problem, counts, values, duals(problem, counts))]
     rows, contents = np.concatenate([rows for rows, _ in found]), np.concatenate([some for _, some in found])
     ratio = contents @ values / priced(problem, relaxation)[rows]

@@ -152,10 +152,11 @@ _START: Final = 5
 def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:
     """Good contents of every kind by each way to price pods: a start that saves rounds."""
     worth = problem.demand @ duals(problem, counts)
+    lean, most = problem.narrowed()
     contents = [
         (row, content)
         for values in packing_prices(problem, worth)
-        for row, content in enumerate(fill(problem.room, problem.demand, problem.allowed, counts, values))
+        for row, content in enumerate(fill(lean.room, lean.demand, lean.allowed, np.minimum(most, counts), values))
     ]
     return [(row, content) for row, content in contents if np.any(content)]
 

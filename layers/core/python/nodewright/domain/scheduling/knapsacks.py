@@ -57,8 +57,8 @@ class Knapsacks:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._relaxed = RelaxedKnapsacks(problem)
+        self._problem, self._most = problem.narrowed()
+        self._relaxed = RelaxedKnapsacks(self._problem)
 
     def search(self, counts: Ints, offer: Offer, how: Search, meter: Meter) -> Worthwhile:
         """Endless excess when the meter stops."""
@@ -67,7 +67,8 @@ class Knapsacks:
         best = np.argsort(-promise, kind="stable")[: how.kinds]
         rows = np.sort(best[promise[best] > 1 + how.worth])
         ceilings = self._relaxed.ceilings(offer.values, items, rows)
-        tree = _Tree(self._problem, counts, offer, items, rows, ceilings, how)
+        stock = np.minimum(self._most[np.ix_(rows, items)], counts[items])
+        tree = _Tree(self._problem, stock, offer, items, rows, ceilings, how)
         if not meter.spend(judged * self._relaxed.views // _JUDGED_A_UNIT) or not tree.grown(meter):
             return Worthwhile((), np.inf)
         promise[rows] = 0.0
@@ -130,17 +131,18 @@ class _States:
 
 class _Tree:
     def __init__(
-        self, problem: Problem, counts: Ints, offer: Offer, items: Ints, rows: Ints, ceilings: Ceilings, how: Search
+        self, problem: Problem, stock: Ints, offer: Offer, items: Ints, rows: Ints, ceilings: Ceilings, how: Search
     ) -> None:
+        """`stock`: rows × items, as many as one may hold at most."""
         self.dropped = 0.0
         self._rows, self._items, self._width = rows, items, how.width
         self._demand, self._values = problem.demand[items], offer.values[items]
-        self._stock = np.where(problem.allowed[np.ix_(rows, items)], counts[items], 0).T
+        self._stock = np.where(problem.allowed[np.ix_(rows, items)], stock, 0).T
         self._prices = offer.prices[rows]
         self._least = self._prices * (1 + how.worth)
         self._ceilings = ceilings
         self._stock[ceilings.losses(self._values) > ceilings.most - self._least] = 0
-        self._all_items = len(counts)
+        self._all_items = len(problem.demand)
         free = np.maximum(problem.room[rows], 0.0).T
         self._states = _States(np.arange(len(rows)), free, np.zeros(len(rows)), ceilings.room)
         self._steps: list[tuple[int, Ints, Ints]] = []

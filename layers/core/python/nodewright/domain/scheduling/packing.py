@@ -100,7 +100,7 @@ class _Fillings:
     """
 
     def __init__(self, problem: Problem, left: Ints, values: Floats) -> None:
-        self._problem = problem
+        self._problem, self._most = problem.narrowed()
         self._values = values
         self.counts = np.zeros(problem.allowed.shape, dtype=np.int64)
         self._ratio = np.full(len(problem.prices), np.inf)
@@ -122,8 +122,8 @@ class _Fillings:
             self._renew(stale[:_STALE_AT_ONCE], left)
 
     def _renew(self, rows: Ints, left: Ints) -> None:
-        problem = self._problem
-        self.counts[rows] = fill(problem.room[rows], problem.demand, problem.allowed[rows], left, self._values)
+        problem, most = self._problem, np.minimum(self._most[rows], left)
+        self.counts[rows] = fill(problem.room[rows], problem.demand, problem.allowed[rows], most, self._values)
         worth = self.counts[rows] @ self._values
         with np.errstate(divide="ignore", invalid="ignore"):
             self._ratio[rows] = np.where(worth > 0, problem.prices[rows] / worth, np.inf)

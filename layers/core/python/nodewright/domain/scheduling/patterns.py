@@ -8,16 +8,17 @@ from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
 
 
 def fill(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats) -> Ints:
-    """Nodes × items: how many of each item, of at most `left`, to put on each node for much value.
+    """Nodes × items: how many of each item, of at most `left` (of each node's own, if it has two dimensions), to put
+    on each node for much value.
 
     Adaptive density: always the item with most value for what it takes, where a resource weighs more
     the scarcer it has become on that node. At first half of what fits, then an eighth at a time: scarcity
     hardly changes the choice while a quarter of everything is free.
     """
-    useful = np.flatnonzero(allowed.any(axis=0) & (left > 0))
+    useful = np.flatnonzero((allowed & (left > 0)).any(axis=0))
     counts = np.zeros(allowed.shape, dtype=np.int64)
     if len(useful):
-        counts[:, useful] = _filled(room, demand[useful], allowed[:, useful], left[useful], values[useful])
+        counts[:, useful] = _filled(room, demand[useful], allowed[:, useful], left[..., useful], values[useful])
     return counts
 
 

@@ -1,7 +1,7 @@
 """The packing problem a tier comes down to: items of equal pods, node kinds worth buying."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -54,6 +54,22 @@ class Problem:
         """Units of a budget that filling every kind of node once takes: it grows with the items, too."""
         return len(self.prices) * (1 + len(self.demand) // _ITEMS_A_UNIT)
 
+    def narrowed(self) -> tuple["Problem", Ints]:
+        """The problem without resources that a single item asks for, and what those allow: rows × items.
+
+        A cap on the pods of each of many owners (max-pods-at-risk) is a resource each; the work would grow with their
+        square. Of a few resources all stay.
+        """
+        alone = (self.demand > 0).sum(axis=0) == 1
+        most = np.full(self.allowed.shape, _ENDLESS, dtype=np.int64)
+        if len(alone) <= _FEW_RESOURCES or not alone.any():
+            return self, most
+        for resource in np.flatnonzero(alone).tolist():
+            item = int(self.demand[:, resource].argmax())
+            allows = np.maximum(self.room[:, resource], 0) // self.demand[item, resource]
+            most[:, item] = np.minimum(most[:, item], allows.astype(np.int64))
+        return replace(self, room=self.room[:, ~alone], demand=self.demand[:, ~alone]), most
+
     def part(self, items: Ints, within: Ints | None = None) -> "Problem":
         """The problem of these items alone, on any rows or those within."""
         rows = np.flatnonzero(self.allowed[:, items].any(axis=1))
@@ -71,6 +87,8 @@ class Problem:
 
 
 _ITEMS_A_UNIT: Final = 32
+_FEW_RESOURCES: Final = 8
+_ENDLESS: Final = 2**31
 
 
 def items(place: Tier, shapes: Sequence[Shape], wanted: Sequence[int], admitted: Admission) -> Items:

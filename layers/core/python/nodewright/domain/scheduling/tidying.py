@@ -21,13 +21,16 @@ from nodewright.domain.scheduling.ties import filled
 
 def tidied(problem: Problem, packing: Packing) -> Packing:
     """As good a packing or a better one; a large one as it is."""
-    if len(packing.patterns) > _MOST_PATTERNS:
+    many = len(packing.patterns)
+    if many > _MOST_PATTERNS or many**2 * problem.demand.size > _MOST_AMOUNTS:
         return packing
     return evened(problem, merged(problem, packing))
 
 
 _MOST_PATTERNS: Final = 64
 """Work grows with their square. Where there are more, nodes are many and differ by little."""
+_MOST_AMOUNTS: Final = 8_000_000
+"""Looked at in one step: some tens of milliseconds. Many items with a resource each would take seconds in all."""
 
 
 def merged(problem: Problem, packing: Packing) -> Packing:

@@ -6,7 +6,9 @@ then how evenly they are filled: of the fullest nodes, compared in turn, the one
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
+
+import numpy as np
 
 from nodewright.domain.scheduling.arrays import Ints
 from nodewright.domain.scheduling.problems import Problem
@@ -70,6 +72,12 @@ def fullness(problem: Problem, patterns: Iterable[Laid]) -> Fullness:
 
 def filled(problem: Problem, row: int, counts: Ints) -> Fraction:
     """How full these pods make a node of a kind: as it is of the resource it has least left of."""
-    load, room = (counts @ problem.demand).tolist(), problem.room[row].tolist()
-    shares = (Fraction(int(used), int(most)) for used, most in zip(load, room, strict=True) if most > 0)
-    return max(shares, default=Fraction(0))
+    given = problem.room[row] > 0
+    load, room = (counts @ problem.demand)[given], problem.room[row][given]
+    shares = load / room
+    # Floats only sort out; fractions are dear where each owner's pods are a resource.
+    most = np.flatnonzero(shares >= shares.max(initial=0.0) * _NEARLY).tolist()
+    return max((Fraction(int(load[each]), int(room[each])) for each in most), default=Fraction(0))
+
+
+_NEARLY: Final = 1 - 1e-9
