@@ -22,8 +22,6 @@ Object = dict[str, Any]
 T = TypeVar("T")
 
 MERGE = "application/merge-patch+json"
-STRATEGIC = "application/strategic-merge-patch+json"
-JSON_PATCH = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 # 429: the API server is busy, or starts a new CRD's storage ("storage is (re)initializing").
