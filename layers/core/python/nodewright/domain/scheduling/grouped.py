@@ -22,14 +22,12 @@ from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import buy, relaxed_bound
 from nodewright.domain.scheduling.caps import Caps, caps
 from nodewright.domain.scheduling.entangled import Tangle
-from nodewright.domain.scheduling.final_state import offered_labels
 from nodewright.domain.scheduling.gathering import Gathering, Sort, gatherings
 from nodewright.domain.scheduling.prospects import Prospects
-from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.seating import INDIFFERENT, Manners, Seating
 from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish, in_turn
-from nodewright.domain.scheduling.succession import Succession
+from nodewright.domain.scheduling.succession import completed
 from nodewright.domain.snapshot import Snapshot
 
 Planner = Callable[[Snapshot], Plan]
@@ -76,22 +74,10 @@ class _Grouping:
             launches += self._bought(_without(self._shapes, _placed(launches)))
         placed = _placed(launches)
         left = [self._bound_to_domain(pod) for pod in self._snapshot.pods if pod.key not in placed]
-        if left and any(
-            requirement.min_values for each in self._pools for requirement in each.pool.requirements.values()
-        ):
-            return None
-        succession = Succession(self._snapshot)
-        succession.add(Plan(launches=tuple(map(self._pinned, launches)) if left else launches))
-        rest = careful(succession.left(left)) if left else Plan()
-        succession.add(rest)
-        launches = succession.launches()
-        return Plan(
-            launches=launches,
-            unschedulable=rest.unschedulable,
-            cost=sum(launch.price * len(launch.nodes) for launch in launches),
-            bound=self._bound(launches),
-            truncated=self._meter.stopped or rest.truncated,
-        )
+        cost = sum(launch.price * len(launch.nodes) for launch in launches)
+        plan = Plan(launches=launches, cost=cost, truncated=self._meter.stopped)
+        whole = completed(self._snapshot, plan, left, self._tangle.rules, careful)
+        return None if whole is None else replace(whole, bound=self._bound(whole.launches))
 
     def _bought(self, shapes: Sequence[Shape]) -> tuple[Launch, ...]:
         """New nodes for these, less those who found no seat."""
@@ -103,14 +89,6 @@ class _Grouping:
         """Others count on it to come there."""
         where = self._where.get(pod.key)
         return pod if where is None else replace(pod, alternatives=_narrowed(pod.alternatives, where))
-
-    def _pinned(self, launch: Launch) -> Launch:
-        """With offerings that are the same to rules: whoever is planned around its nodes knows where they are."""
-        options = next(each for each in self._pools if each.pool.name == launch.pool)
-        labels = [offered_labels(options, launch, each) for each in launch.offerings]
-        keys = [key for rule in self._tangle.rules for key in topology_keys(rule) if not is_host(key)]
-        same = [all(each.get(key) == labels[0].get(key) for key in keys) for each in labels]
-        return replace(launch, offerings=tuple(each for each, fine in zip(launch.offerings, same, strict=True) if fine))
 
     def _seated(self, launches: Sequence[Launch]) -> Iterator[Launch]:
         """The launches with pods of equal shape where they may be."""

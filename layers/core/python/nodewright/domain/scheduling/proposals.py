@@ -11,11 +11,12 @@ from typing import Final
 
 from nodewright.domain.plans import Plan
 from nodewright.domain.scheduling.budget import Meter
-from nodewright.domain.scheduling.entangled import tangle
+from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.grouped import grouped
 from nodewright.domain.scheduling.joint import JointPlan
 from nodewright.domain.scheduling.planned_rooms import filled
 from nodewright.domain.scheduling.shapes import Waiting, group
+from nodewright.domain.scheduling.succession import completed
 from nodewright.domain.snapshot import Snapshot
 
 Planner = Callable[[Snapshot], Plan]
@@ -33,7 +34,7 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
     if snapshot.rooms:
         plan = judged(careful(snapshot))
         again = None if plan.truncated else _bought_anew(snapshot, plan, careful, meter())
-        return plan if again is None or again.cost >= plan.cost else min(plan, judged(again), key=_rank)
+        return plan if again is None or _rank(again) >= _rank(plan) else min(plan, judged(again), key=_rank)
     proposal = _grouped(snapshot, careful, meter())
     if proposal is None:
         return judged(careful(snapshot))
@@ -57,7 +58,7 @@ def _rank(plan: Plan) -> tuple[int, int]:
 
 
 def _grouped(snapshot: Snapshot, careful: Planner, meter: Meter) -> Plan | None:
-    sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
+    sorted_out = _sorted_out(snapshot)
     if not sorted_out.kinds:
         return None
     free = group(sorted_out.free)
@@ -65,8 +66,12 @@ def _grouped(snapshot: Snapshot, careful: Planner, meter: Meter) -> Plan | None:
     return grouped(snapshot, scene, free, meter, careful)
 
 
+def _sorted_out(snapshot: Snapshot) -> Tangle:
+    return tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
+
+
 def _bought_anew(snapshot: Snapshot, plan: Plan, careful: Planner, meter: Meter) -> Plan | None:
-    """The plan with other nodes for those who have to have new ones; others stay where they are."""
+    """The plan with other nodes for those who have to have new ones; others stay, and whoever was left looks again."""
     pods = {pod.key: pod for pod in snapshot.pods}
     sent = {each.node: tuple(pods[key] for key in each.pods) for each in plan.nominations}
     rooms = tuple(filled(room, sent.get(room.name, ())) for room in snapshot.rooms)
@@ -75,4 +80,7 @@ def _bought_anew(snapshot: Snapshot, plan: Plan, careful: Planner, meter: Meter)
     again = _grouped(part, careful, meter) if buyers else None
     if again is None or again.unschedulable:
         return None
-    return replace(plan, launches=again.launches, cost=again.cost, bound=again.bound, truncated=again.truncated)
+    fresh = replace(again, nominations=plan.nominations)
+    left = [pods[each.pod] for each in plan.unschedulable]
+    whole = completed(snapshot, fresh, left, _sorted_out(snapshot).rules, careful)
+    return None if whole is None else replace(whole, bound=again.bound)

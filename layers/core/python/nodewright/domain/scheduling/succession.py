@@ -1,12 +1,14 @@
 """Plans made one after the other, each with what those before it left."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nodewright.domain.plans import Launch, Nomination, Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling.bought import Bought
+from nodewright.domain.scheduling.final_state import offered_labels
 from nodewright.domain.scheduling.planned_rooms import filled, paid
+from nodewright.domain.scheduling.rules import Rule, is_host, topology_keys
 from nodewright.domain.snapshot import Snapshot
 
 
@@ -52,3 +54,48 @@ class Succession:
             self._bought.send(name, nomination.pods)
         else:
             self._sent[name] = (*self._sent.get(name, ()), *nomination.pods)
+
+
+def completed(
+    snapshot: Snapshot, plan: Plan, left: Sequence[Pod], rules: Sequence[Rule], careful: Callable[[Snapshot], Plan]
+) -> Plan | None:
+    """The plan of all other pods with these planned around it; None where its launch lists can't be cut for that."""
+    if not left:
+        return _both(_after(snapshot, plan), plan, Plan())
+    pools = {options.pool.name: options.pool for options in snapshot.pools}
+    if any(each.min_values for launch in plan.launches for each in pools[launch.pool].requirements.values()):
+        return None
+    pinned = replace(plan, launches=tuple(_pinned(snapshot, launch, rules) for launch in plan.launches))
+    succession = _after(snapshot, pinned)
+    rest = careful(succession.left(left))
+    if len(rest.unschedulable) == len(left):
+        return _both(_after(snapshot, plan), plan, rest)
+    succession.add(rest)
+    return _both(succession, plan, rest)
+
+
+def _after(snapshot: Snapshot, plan: Plan) -> Succession:
+    succession = Succession(snapshot)
+    succession.add(plan)
+    return succession
+
+
+def _both(succession: Succession, plan: Plan, rest: Plan) -> Plan:
+    """What came of it."""
+    launches = succession.launches()
+    return Plan(
+        launches=launches,
+        nominations=succession.nominations(),
+        unschedulable=rest.unschedulable,
+        cost=sum(launch.price * len(launch.nodes) for launch in launches),
+        truncated=plan.truncated or rest.truncated,
+    )
+
+
+def _pinned(snapshot: Snapshot, launch: Launch, rules: Sequence[Rule]) -> Launch:
+    """With offerings that are the same to rules: whoever is planned around its nodes knows where they are."""
+    options = next(each for each in snapshot.pools if each.pool.name == launch.pool)
+    labels = [offered_labels(options, launch, each) for each in launch.offerings]
+    keys = [key for rule in rules for key in topology_keys(rule) if not is_host(key)]
+    same = [all(each.get(key) == labels[0].get(key) for key in keys) for each in labels]
+    return replace(launch, offerings=tuple(each for each, fine in zip(launch.offerings, same, strict=True) if fine))
