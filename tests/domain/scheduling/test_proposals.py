@@ -1,0 +1,46 @@
+"""What is bought anew beside nodes that are there."""
+
+from dataclasses import replace
+
+from nodewright.domain.plans import Plan, Unschedulable
+from nodewright.domain.scheduling import Budget
+from nodewright.domain.scheduling.budget import Meter, never
+from nodewright.domain.scheduling.proposals import better_plan
+from nodewright.domain.scheduling.solving import proposed
+from nodewright.domain.snapshot import Snapshot
+from tests.builders import instance_type, options, pod, pods, room, snapshot, spread
+
+TYPES = (instance_type("x.s"), instance_type("x.l", cpu="7910m", memory="15Gi", on_demand=4.0, spot=1.6))
+APP = {"app": "w"}
+
+
+def _as_is(plan: Plan) -> Plan:
+    return plan
+
+
+def _dear(plan: Plan) -> Plan:
+    return replace(plan, cost=10 * plan.cost)
+
+
+def test_a_pod_that_found_no_place_looks_again_at_the_nodes_bought_anew() -> None:
+    late = pod("late", cpu="100m")
+    here = snapshot(
+        (*pods(9, "w", cpu="500m", labels=APP, spreads=(spread(labels=APP),)), late),
+        rooms=(room("full", cpu=0),),
+        pools=(options(types=TYPES),),
+    )
+
+    def careless(part: Snapshot) -> Plan:
+        """Forgets one at first."""
+        if part.pods != here.pods:
+            return proposed(part, Budget(), never)
+        others = tuple(each for each in here.pods if each != late)
+        plan = _dear(proposed(replace(here, pods=others), Budget(), never))
+        return replace(plan, unschedulable=(Unschedulable(late.key, "Forgotten", ""),))
+
+    plan = better_plan(here, careless, _as_is, lambda: Meter(Budget(), never))
+
+    assert not plan.unschedulable
+    assert sorted(key for launch in plan.launches for node in launch.nodes for key in node) == sorted(
+        each.key for each in here.pods
+    )
