@@ -11,9 +11,10 @@ from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Room
 from tests import builders
-from tests.builders import options, pod, pods, requirements, room, snapshot, spread, term
+from tests.builders import instance_type, offering, options, pod, pods, requirements, room, snapshot, spread, term
 
 APP = {"app": "w"}
+ARM = {"kubernetes.io/arch": "arm64"}
 TWO_ZONES = builders.pool("main", (ZONE_LABEL, "In", "a", "b"))
 
 
@@ -177,6 +178,15 @@ class TestSpread:
         plan = solve(snapshot((*waiting, guest), pools=[options(TWO_ZONES), dedicated]))
 
         assert by_zone(plan) == {"a": 1, "b": 1, "c": 1}
+
+    def test_a_zone_with_nothing_but_types_kept_back_is_opened_by_a_pod_that_evens_it_out(self) -> None:
+        sold = [instance_type("x.m", offerings=[offering(zone) for zone in "bc"])]
+        kept_back = instance_type("arm.m", labels=ARM, offerings=[offering(zone, price=0.5) for zone in "abc"])
+        waiting = pods(6, labels=APP, spreads=(spread(labels=APP),))
+
+        plan = solve(snapshot(waiting, rooms=[full("n", "old", APP)], pools=[options(types=[*sold, kept_back])]))
+
+        assert by_zone(plan) == {"a": 2, "b": 2, "c": 2}
 
 
 class TestNominated:

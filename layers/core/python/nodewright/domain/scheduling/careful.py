@@ -239,7 +239,7 @@ class _Placing:
             whole=alone,
             group=alone if whole is None else whole,
             localities=ruling.localities,
-            opening=scene.tallies.openings(),
+            opening=scene.tallies.openings(scene.roles[number]),
             crowds=crowds,
             nodes=scene.tallies.nodes(scene.roles[number]),
             rows=scene.bearable(tier, number),

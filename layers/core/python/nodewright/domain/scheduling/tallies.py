@@ -24,7 +24,7 @@ class Tallies:
         """Spreads over domains of many nodes."""
         self.host_spreads = {index: each for index, each in enumerate(self._of) if isinstance(each, HostSpread)}
         self.repulsions = {index: each for index, each in enumerate(self._of) if isinstance(each, Repulsion)}
-        self._wary: list[SpreadTally] = []
+        self._wary: dict[int, SpreadTally] = {}
 
     def affinity(self, rule: int) -> Affinity | None:
         """The tally of a rule, if it is an affinity."""
@@ -57,7 +57,7 @@ class Tallies:
 
     def watch(self, buyable: Bools) -> None:
         """Remember the spreads in whose way a node that is opened for others may be."""
-        self._wary = [spread for spread in self.spreads_by_rule.values() if spread.is_wary(buyable)]
+        self._wary = {rule: each for rule, each in self.spreads_by_rule.items() if each.is_wary(buyable)}
 
     @property
     def is_wary(self) -> bool:
@@ -101,11 +101,12 @@ class Tallies:
         """Whether every spread lets its pods be where they are, whoever of those it counts on is there."""
         return all(spread.is_kept() for spread in self.spreads_by_rule.values())
 
-    def openings(self) -> Bools:
-        """Localities in which a node may be opened without keeping out pods that are placed."""
+    def openings(self, roles: Iterable[Role] = ()) -> Bools:
+        """Localities in which a node may be opened, for such a pod, without keeping out pods that are placed."""
         mask = np.ones(self._size, dtype=np.bool_)
-        for spread in self._wary:
-            mask &= spread.opens()
+        sure = {role.rule for role in roles if role.selected and role.counted_on} if self._wary else ()
+        for rule, spread in self._wary.items():
+            mask &= spread.opens(with_one=rule in sure)
         return mask
 
     def bears(self, rule: int, roles: Iterable[Role], more: Ints, localities: Ints) -> Bools:
@@ -247,10 +248,16 @@ class SpreadTally:
         over = self._count - self._least_elsewhere() > self.rule.max_skew
         return not bool((over & (self._owners > 0)).any())
 
-    def opens(self) -> Bools:
-        """Localities in which a node may be opened: a domain that nobody expected has nothing in it."""
+    def opens(self, *, with_one: bool) -> Bools:
+        """Localities in which a node may be opened: a domain that nobody expected has nothing in it.
+
+        `with_one`: but a pod that surely comes to it, and is counted.
+        """
         loaded = self._count[self._owners > 0]
-        if (loaded <= self.rule.max_skew).all():
+        known = self.domains
+        enough = int(known.sum()) >= self.rule.min_domains
+        least = int(self._least[known].min(initial=1)) if with_one and enough else 0
+        if (loaded <= self.rule.max_skew + least).all():
             return np.ones(len(self.domain), dtype=np.bool_)
         return (self.domain < 0) | self.domains[self.domain]
 
