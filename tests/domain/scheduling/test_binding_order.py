@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from nodewright.domain.limits import NODES, Limits
-from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, ZONE_LABEL
+from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, HOSTNAME_LABEL, ZONE_LABEL
 from nodewright.domain.plans import Nomination, Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling import Budget, solve
@@ -109,6 +109,16 @@ class TestCrosswise:
     def test_too_many_orders_are_not_gone_through(self) -> None:
         assert not never_stuck([1000, 1000], [_view((0, 1))])
 
+    def test_a_pod_that_a_spread_counts_but_does_not_bind_may_be_in_the_way_of_one_that_it_binds(self) -> None:
+        nobody = np.zeros(2, dtype=np.int64)
+
+        def both(*domains: int) -> bool:
+            view = SpreadView(domains, (True, False), (True, True), nobody, nobody, max_skew=1, enough_domains=True)
+            return never_stuck([1, 1], [view])
+
+        assert both(0, 1)
+        assert not both(0, 0)
+
     @pytest.mark.parametrize("count", [2, 3, 5, 7])
     def test_replicas_over_zones_and_capacity_types_are_all_planned(self, count: int) -> None:
         both = (spread(), spread(CAPACITY_TYPE_LABEL))
@@ -142,6 +152,27 @@ class TestCrosswise:
         plan = solve(snapshot(_crosswise(12, 1, 1), pools=nodes))
 
         assert len(plan.unschedulable) == 4
+
+    def test_spreads_that_count_each_others_pods_need_not_leave_one(self) -> None:
+        """One spread counts five pods of another, whose zones have two, two and one: the sixth may come whenever."""
+        apart = spread(HOSTNAME_LABEL, labels={"app": "nobody"})
+        lone = pod("lone", cpu="900m", labels=APP, spreads=(spread(labels=APP),))
+        world = snapshot((lone, *pods(5, cpu="400m", labels=APP, spreads=(spread(labels=APP), apart))))
+
+        plan = solve(world)
+
+        assert plan.unschedulable == ()
+        assert unkept(world, plan) == {}
+
+    def test_pods_over_zones_and_nodes_fill_what_nodes_there_are(self) -> None:
+        both = (spread(labels=APP), spread(HOSTNAME_LABEL, labels=APP))
+        there = [room(name, cpu=1, labels={ZONE_LABEL: "a", HOSTNAME_LABEL: name}) for name in ("m", "n")]
+        world = snapshot(pods(4, cpu="100m", labels=APP, spreads=both), rooms=there, pools=[])
+
+        plan = solve(world)
+
+        assert sorted(len(each.pods) for each in plan.nominations) == [2, 2]
+        assert unkept(world, plan) == {}
 
 
 @pytest.mark.property
@@ -187,4 +218,5 @@ def _crosswise(count: int, over_zones: int, over_capacity_types: int) -> tuple[P
 def _view(domain_of: tuple[int, ...]) -> SpreadView:
     """Of pods alone, maxSkew 1."""
     nobody = np.zeros(max(domain_of) + 1, dtype=np.int64)
-    return SpreadView(domain_of, counts_itself=True, most=nobody, least=nobody, max_skew=1, enough_domains=True)
+    every = (True,) * len(domain_of)
+    return SpreadView(domain_of, every, every, most=nobody, least=nobody, max_skew=1, enough_domains=True)

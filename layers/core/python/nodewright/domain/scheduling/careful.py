@@ -118,17 +118,16 @@ class _Placing:
         """Pods left that are under several spreads at once."""
         for number in self.order:
             while self._scene.waiting[number] and self._meter.spend(0):
-                found = crossed(self._scene, number)
-                spot = None if found is None else self._beside_spreads(number, *found)
+                several = (self._beside_spreads(number, *found) for found in crossed(self._scene, number))
+                spot = next((each for each in several if each is not None), None)
                 if spot is None:
                     break
                 self._take(number, spot)
 
-    def _beside_spreads(self, number: int, spreads: Sequence[int], fine: Bools) -> _Spot | None:
-        """Where all but these rules allow one more pod, in the localities that these were found to allow."""
+    def _beside_spreads(self, number: int, spreads: Sequence[int], fine: Ruling) -> _Spot | None:
+        """Where all but these rules allow one more pod, where these were found to allow it."""
         scene = self._scene
-        ruling = scene.tallies.ruling([role for role in scene.roles[number] if role.rule not in spreads])
-        ruling = replace(ruling, localities=ruling.localities & fine)
+        ruling = scene.tallies.ruling([role for role in scene.roles[number] if role.rule not in spreads]).both(fine)
         return self._judge(number, ruling, None, loose=True) if ruling.localities.any() else None
 
     def _turn(self, number: int) -> tuple[object, ...]:

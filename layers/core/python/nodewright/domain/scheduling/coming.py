@@ -1,20 +1,21 @@
 """Who of a plan surely comes to his node, in whatever order kube-scheduler binds pods.
 
 A pod does when, whoever of the others is there by then, its rules let it; a group under one spread when not all
-that are left of it can be stuck (waiting_order.py has the argument); one under several spreads at once when
-going through all orders shows it (exploring.py).
+that are left of it can be stuck (waiting_order.py has the argument); pods that wait for
+several spreads at once when going through all orders shows it (exploring.py).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.exploring import SpreadView, never_stuck
-from nodewright.domain.scheduling.ledger import Ledger
+from nodewright.domain.scheduling.ledger import Domains, Ledger
 from nodewright.domain.scheduling.rules import AffinityRule, RepulsionRule, SpreadRule
 
 _Waiting = dict[PodKey, tuple[int, ...]]
@@ -42,6 +43,15 @@ class _Numbers:
             return True
         lowest = min(others) if enough and len(others) == self.domains - 1 else 0
         return self.most[domain] - lowest <= rule.max_skew
+
+
+class _Place(NamedTuple):
+    """What a spread has to do with a pod."""
+
+    domain: str
+    """Where it is going to; empty where that is none."""
+    binds: bool
+    counted: bool
 
 
 class _Coming:
@@ -88,34 +98,61 @@ class _Coming:
         return stays if stays == group else self._never_all_stuck(rule, stays)
 
     def _some_crossed(self, waiting: _Waiting) -> set[PodKey]:
-        """Pods that have the same spreads and wait for several of them, and all come."""
-        groups: defaultdict[tuple[tuple[int, ...], tuple[bool, ...]], set[PodKey]] = defaultdict(set)
+        """Pods that wait for several spreads and all come."""
+        return next((group for group in self._crossed_groups(waiting) if self._never_stuck(group)), set())
+
+    def _crossed_groups(self, waiting: _Waiting) -> Iterator[set[PodKey]]:
+        """Pods under the same spreads, then all that have to do with each other."""
+        alike: defaultdict[tuple[tuple[int, ...], tuple[bool, ...]], set[PodKey]] = defaultdict(set)
         for key, rules in waiting.items():
             spreads = tuple(rule for rule in rules if isinstance(self._ledger.rules[rule], SpreadRule))
             if all(key in self._kept[rule] for rule in rules if rule not in spreads):
-                groups[spreads, tuple(key in self._ledger.selected[rule] for rule in spreads)].add(key)
-        for (spreads, counted), group in groups.items():
-            matter = [number for number, rule in enumerate(spreads) if not group <= self._kept[rule]]
-            if self._never_stuck([spreads[n] for n in matter], [counted[n] for n in matter], group):
-                return group
-        return set()
+                alike[spreads, tuple(key in self._ledger.selected[rule] for rule in spreads)].add(key)
+        yield from alike.values()
+        yield from self._related(alike.values())
 
-    def _never_stuck(self, rules: Sequence[int], counted: Sequence[bool], group: AbstractSet[PodKey]) -> bool:
+    def _related(self, groups: Iterable[set[PodKey]]) -> Iterator[set[PodKey]]:
+        """Those joined that are bound or counted by the same spreads."""
+        joined: list[tuple[set[PodKey], set[int]]] = []
+        several = [(group, set(self._unkept(group))) for group in groups]
+        every = {rule for _, rules in several for rule in rules}
+        for group, rules in several:
+            mine = rules | {rule for rule in every if not group.isdisjoint(self._ledger.selected[rule])}
+            near = [each for each in joined if not each[1].isdisjoint(mine)]
+            joined = [each for each in joined if each[1].isdisjoint(mine)]
+            joined.append((group.union(*(each for each, _ in near)), mine.union(*(each for _, each in near))))
+        return (group for group, _ in joined)
+
+    def _unkept(self, group: AbstractSet[PodKey]) -> Sequence[int]:
+        """Rules that some of these, under spreads, may wait for."""
+        owned = {rule for key in group for rule in self._ledger.rules_of[key]}
+        return sorted(
+            rule
+            for rule in owned
+            if isinstance(self._ledger.rules[rule], SpreadRule)
+            and not self._kept[rule].issuperset(group.intersection(self._ledger.owners[rule]))
+        )
+
+    def _never_stuck(self, group: AbstractSet[PodKey]) -> bool:
         ledger = self._ledger
+        rules = self._unkept(group)
         domains = [ledger.spread_domains(rule) for rule in self._spreads(rules)]
-        places = Counter(tuple(each[ledger.site_of[key]] or "" for each in domains) for key in group)
+        places = Counter(
+            tuple(self._place(key, rule, each) for rule, each in zip(rules, domains, strict=True)) for key in group
+        )
         cells = sorted(places)
-        if any("" in cell for cell in cells):
+        if any(place.binds and not place.domain for cell in cells for place in cell):
             return False
-        views = [
-            self._view(rule, tuple(cell[number] for cell in cells), group, counts_itself=itself)
-            for number, (rule, itself) in enumerate(zip(rules, counted, strict=True))
-        ]
+        views = [self._view(rule, [cell[number] for cell in cells], group) for number, rule in enumerate(rules)]
         return never_stuck([places[cell] for cell in cells], views)
 
-    def _view(
-        self, number: int, domain_of: Sequence[str], group: AbstractSet[PodKey], *, counts_itself: bool
-    ) -> SpreadView:
+    def _place(self, key: PodKey, rule: int, domains: Domains) -> _Place:
+        ledger = self._ledger
+        return _Place(
+            domains[ledger.site_of[key]] or "", binds=rule in ledger.rules_of[key], counted=key in ledger.selected[rule]
+        )
+
+    def _view(self, number: int, cells: Sequence[_Place], group: AbstractSet[PodKey]) -> SpreadView:
         (rule,) = self._spreads((number,))
         domains = self._ledger.spread_domains(rule)
         index = {name: place for place, name in enumerate(sorted({each for each in domains if each is not None}))}
@@ -125,8 +162,15 @@ class _Coming:
             if domain is not None and member not in group:
                 most[index[domain]] += 1
                 least[index[domain]] += member is None or member in self._sure
-        enough = len(index) >= rule.min_domains
-        return SpreadView(tuple(index[each] for each in domain_of), counts_itself, most, least, rule.max_skew, enough)
+        return SpreadView(
+            domain_of=tuple(index.get(each.domain, -1) for each in cells),
+            binds=tuple(each.binds for each in cells),
+            counted=tuple(each.counted for each in cells),
+            most=most,
+            least=least,
+            max_skew=rule.max_skew,
+            enough_domains=len(index) >= rule.min_domains,
+        )
 
     def _spreads(self, rules: Sequence[int]) -> tuple[SpreadRule, ...]:
         found = (self._ledger.rules[rule] for rule in rules)

@@ -15,11 +15,14 @@ from nodewright.domain.scheduling.arrays import Bools, Ints
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpreadView:
-    """One spread, as pods that all have it see it. A cell is where pods of equal domains are meant to go."""
+    """One spread, as pods see it. A cell is where pods alike, to all of the spreads, are meant to go."""
 
     domain_of: tuple[int, ...]
-    """Of each cell."""
-    counts_itself: bool
+    """Of each cell; -1 where it is in none."""
+    binds: tuple[bool, ...]
+    """Whether pods of the cell have it."""
+    counted: tuple[bool, ...]
+    """Whether it selects them."""
     most: Ints
     """Other pods that may be counted in each domain by then."""
     least: Ints
@@ -32,36 +35,43 @@ class SpreadView:
 
         `come`: cells × states, how many of each cell have come.
         """
+        if not self.binds[cell]:
+            return np.ones(come.shape[1], dtype=np.bool_)
         here, there = (self.least, self.most) if luckily else (self.most, self.least)
-        home = self.domain_of[cell]
-        count = here[home] + self._of_domain(home, come) + int(self.counts_itself)
+        home, itself = self.domain_of[cell], int(self.counted[cell])
+        count = here[home] + self._of_domain(home, come) + itself
         others = [there[each] + self._of_domain(each, come) for each in range(len(there)) if each != home]
         lowest = np.minimum.reduce(others) if others and self.enough_domains else 0
         if self.enough_domains and not others:
-            lowest = count - int(self.counts_itself)
-        fine: Bools = (count - lowest <= self.max_skew) & (int(self.counts_itself) <= self.max_skew)
+            lowest = count - itself
+        fine: Bools = (count - lowest <= self.max_skew) & (itself <= self.max_skew)
         return fine
 
     def _of_domain(self, domain: int, come: Ints) -> Ints:
-        mine = [number for number, each in enumerate(self.domain_of) if each == domain]
+        mine = [n for n, each in enumerate(self.domain_of) if each == domain and self.counted[n]]
         total: Ints = come[mine].sum(axis=0)
         return total
 
 
 def never_stuck(cells: Sequence[int], spreads: Sequence[SpreadView]) -> bool:
-    """Whether all of these pods come, in whatever order; False where there are too many orders to know.
+    """Whether all of these pods come, in whatever order; False where there are too many states to go through.
 
     `cells`: how many pods are meant for each.
     """
-    shape = tuple(number + 1 for number in cells)
-    if prod(shape) > _MOST:
+    if is_too_much(cells):
         return False
+    shape = tuple(number + 1 for number in cells)
     come = np.indices(shape).reshape(len(shape), -1)
     left = [come[cell] < number for cell, number in enumerate(cells)]
     moves = [mask & _all(spreads, cell, come) for cell, mask in enumerate(left)]
     lucky = [mask & _all(spreads, cell, come, luckily=True) for cell, mask in enumerate(left)]
     stuck = np.logical_or.reduce(left) & ~np.logical_or.reduce(moves)
     return not bool((_reached(shape, lucky) & stuck).any())
+
+
+def is_too_much(cells: Sequence[int]) -> bool:
+    """Whether there are too many states to go through."""
+    return prod(number + 1 for number in cells) > _MOST
 
 
 _MOST: Final = 100_000

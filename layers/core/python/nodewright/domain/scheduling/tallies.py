@@ -81,17 +81,11 @@ class Tallies:
 
     def ruling(self, roles: Iterable[Role]) -> Ruling:
         """Where one more pod of these roles may go."""
-        place = np.ones(self._size, dtype=np.bool_)
-        only: frozenset[int] | None = None
-        never: frozenset[int] = frozenset()
-        opens = True
+        found = Ruling(np.ones(self._size, dtype=np.bool_))
         for role in roles:
             for each in self._of[role.rule].rulings(role):
-                place &= each.localities
-                opens &= each.opens
-                never |= each.never
-                only = each.only if only is None else only if each.only is None else only & each.only
-        return Ruling(place, only, never, opens)
+                found = found.both(each)
+        return found
 
     def unrepelled(self, roles: Iterable[Role]) -> Ruling:
         """Where anti-affinity lets such a pod go, whatever the other rules say."""

@@ -24,6 +24,11 @@ class Ruling:
     opens: bool = True
     """A node that is opened for it will do, too."""
 
+    def both(self, other: "Ruling") -> "Ruling":
+        """What this and another leave."""
+        only = self.only if other.only is None else other.only if self.only is None else self.only & other.only
+        return Ruling(self.localities & other.localities, only, self.never | other.never, self.opens and other.opens)
+
     def sites(self, count: int) -> Bools:
         """Of the nodes there are, those it leaves by name. Below 0 are nodes that no pod can go to."""
         mask = np.full(count, self.only is None)
@@ -100,8 +105,10 @@ class HostSpread:
     def __init__(self, rule: SpreadRule, localities: Localities) -> None:
         self.rule = rule
         self._everywhere = np.ones(len(localities), dtype=np.bool_)
-        self._counts: defaultdict[int, int] = defaultdict(int)
-        self._least: defaultdict[int, int] = defaultdict(int)
+        self.counts: defaultdict[int, int] = defaultdict(int)
+        """Site → how many it counts there."""
+        self.relied_on: defaultdict[int, int] = defaultdict(int)
+        """The same, of every site that is a domain: those that surely come."""
         self._owners: set[int] = set()
         self._above: dict[int, set[int]] = {}
         """Number → sites that count more."""
@@ -111,15 +118,15 @@ class HostSpread:
 
     def there(self, site: int) -> None:
         """There is a node that it counts."""
-        self._least[site] += 0
+        self.relied_on[site] += 0
 
     def add(self, role: Role, locality: int, site: int, more: int = 1) -> None:  # noqa: ARG002
         """One such pod more, or less."""
         if role.selected:
-            self._counts[site] += more
+            self.counts[site] += more
             for number, sites in self._above.items():
-                (sites.add if self._counts[site] > number else sites.discard)(site)
-        self._least[site] += more * (role.selected and role.counted_on)
+                (sites.add if self.counts[site] > number else sites.discard)(site)
+        self.relied_on[site] += more * (role.selected and role.counted_on)
         if role.owner:
             self._owners.add(site)
 
@@ -138,33 +145,33 @@ class HostSpread:
 
     def expect(self, on_new_nodes: int) -> None:
         """Every node that may come has so many, whatever is planned."""
-        self._floor = min([on_new_nodes, *self._least.values()])
+        self._floor = min([on_new_nodes, *self.relied_on.values()])
 
     def _over(self, number: int) -> frozenset[int]:
         """Sites that count more."""
         if number not in self._above:
-            self._above[number] = {site for site, count in self._counts.items() if count > number}
+            self._above[number] = {site for site, count in self.counts.items() if count > number}
         return frozenset(self._above[number])
 
     def _over_others(self, number: int) -> frozenset[int]:
         """Sites that count so many more than any other."""
         elsewhere = self._least_elsewhere()
         floor = self._anywhere()
-        return frozenset(site for site, count in self._counts.items() if count - elsewhere.get(site, floor) > number)
+        return frozenset(site for site, count in self.counts.items() if count - elsewhere.get(site, floor) > number)
 
     def _anywhere(self) -> int:
         """What every node has, those to come included."""
-        return self._floor if max(1, len(self._least)) >= self.rule.min_domains else 0
+        return self._floor if max(1, len(self.relied_on)) >= self.rule.min_domains else 0
 
     def _least_elsewhere(self) -> Mapping[int, int]:
         """For each node the least count that can be relied on of any other."""
-        if not self._least or len(self._least) < self.rule.min_domains:
+        if not self.relied_on or len(self.relied_on) < self.rule.min_domains:
             return {}
-        numbers = heapq.nsmallest(2, ((number, site) for site, number in self._least.items()))
+        numbers = heapq.nsmallest(2, ((number, site) for site, number in self.relied_on.items()))
         least, first = numbers[0]
         # The only one there is is compared with itself.
-        second = numbers[1][0] if len(numbers) > 1 else self._counts[first]
-        return {site: second if site == first else least for site in self._least}
+        second = numbers[1][0] if len(numbers) > 1 else self.counts[first]
+        return {site: second if site == first else least for site in self.relied_on}
 
 
 class Repulsion:
