@@ -678,6 +678,28 @@ def test_a_buffers_status_is_patched_at_the_version_it_was_read(api: ApiServer, 
         cluster.tell_buffer(PodKey("shop", "a"), "12", BufferStatus(replicas=2))
 
 
+@pytest.mark.parametrize(
+    ("status", "error", "said"),
+    [
+        (403, RefusedError, "run `nodewright connect mine` again to grant it"),
+        (404, NotFoundError, "gone by now; else its CRD serves no status"),
+        (422, RefusedError, "422 status.replicas: Invalid value"),
+        (503, UnavailableError, "503 status.replicas: Invalid value"),
+    ],
+)
+def test_a_buffers_status_that_isnt_taken_says_what_it_takes(
+    status: int, error: type[Exception], said: str, api: ApiServer, cluster: Cluster
+) -> None:
+    serve_buffers(api, capacity_buffer("a", podTemplateRef={"name": "none"}))
+    path = "/apis/autoscaling.x-k8s.io/v1beta1/namespaces/shop/capacitybuffers/a/status"
+    api.on("PATCH", path, failure(status, "status.replicas: Invalid value"))
+    cluster.read()
+    with pytest.raises(error, match=r"status\.replicas: Invalid value") as raised:
+        cluster.tell_buffer(PodKey("shop", "a"), "12", BufferStatus(replicas=2))
+    assert said in str(raised.value)
+    assert ("nodewright" in str(raised.value)) == (status == 403)
+
+
 def test_buffers_that_may_not_be_listed_are_a_warning_with_the_fix(api: ApiServer, cluster: Cluster) -> None:
     serve_buffers(api)
     api.on("GET", BUFFERS, failure(403, "may not"))

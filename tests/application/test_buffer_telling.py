@@ -1,12 +1,22 @@
 """Capacity buffers are told how they are, by provision and reconcile, only when that changes."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from nodewright.application.errors import OutsideError, RefusedError, UnavailableError
+from nodewright.adapters.memory import InMemoryCluster
+from nodewright.application.buffer_telling import PATIENCE
+from nodewright.application.errors import (
+    ConflictError,
+    NotFoundError,
+    OutsideError,
+    RefusedError,
+    UnavailableError,
+    UnreachableError,
+)
 from nodewright.domain.buffer_status import PROVISIONING, READY, RESOLVED, BufferReading, BufferStatus
 from nodewright.domain.headroom import CapacityBuffer
 from nodewright.domain.limits import NODES
@@ -15,7 +25,7 @@ from nodewright.domain.quantities import Resources
 from tests.application.disrupting import Scene, small, web
 from tests.application.killing import KilledError
 from tests.application.provisioning import world
-from tests.application.world import LEASE, MINUTE, World
+from tests.application.world import CLUSTER, LEASE, MINUTE, World
 from tests.builders import pod
 
 SPARE = CapacityBuffer(PodKey("default", "spare"), pod("unit", cpu="1500m"), replicas=2)
@@ -91,26 +101,70 @@ def test_an_urgent_run_knows_nothing_of_units() -> None:
     assert told(here) == ("", "")
 
 
-@pytest.mark.parametrize("error", [RefusedError("403"), UnavailableError("503")])
-def test_what_may_not_be_written_hinders_nothing_and_is_tried_once_a_run(
+def neighbours(here: World, *names: str) -> list[PodKey]:
+    """More such buffers, told after the spare one."""
+    more = [replace(READING, key=PodKey("default", name)) for name in names]
+    here.cluster.buffer_readings |= {each.key: each for each in more}
+    return [SPARE.key, *(each.key for each in more)]
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, here: World, errors: Mapping[PodKey, OutsideError]) -> list[PodKey]:
+    """Buffers that are asked for from now on; those of `errors` fail."""
+    asked: list[PodKey] = []
+    tell = type(here.cluster).tell_buffer
+
+    def refuse(cluster: InMemoryCluster, key: PodKey, version: str, status: BufferStatus) -> None:
+        asked.append(key)
+        if key in errors:
+            raise errors[key]
+        tell(cluster, key, version, status)
+
+    monkeypatch.setattr(type(here.cluster), "tell_buffer", refuse)
+    return asked
+
+
+@pytest.mark.parametrize("error", [RefusedError("422"), NotFoundError("404"), UnavailableError("503")])
+def test_what_one_refuses_keeps_nobody_else_untold_and_is_said_with_its_name(
     error: OutsideError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = world(pod("real", cpu="1500m"), of=small())
     keep(here)
-    other = replace(READING, key=PodKey("default", "zoo"))
-    here.cluster.buffer_readings[other.key] = other
-    asked: list[PodKey] = []
-
-    def refuse(_: object, key: PodKey, *__: object) -> None:
-        asked.append(key)
-        raise error
-
-    monkeypatch.setattr(type(here.cluster), "tell_buffer", refuse)
+    neighbours(here, "zoo")
+    failing(monkeypatch, here, {SPARE.key: error})
     provision(here)
     assert len(here.fleet.instances) == 3
-    assert asked == [SPARE.key]
-    assert str(error) in here.problems()
-    assert ("nodewright connect" in here.problems()) == isinstance(error, RefusedError)
+    assert told(here) == ("", "")
+    assert here.cluster.buffer_readings[PodKey("default", "zoo")].told.condition(READY) is not None
+    assert here.problems() == f"CapacityBuffer default/spare: {error}"
+
+
+def test_conflicts_are_nothing_to_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = world(of=small())
+    keep(here)
+    keys = neighbours(here, "zoo")
+    asked = failing(monkeypatch, here, dict.fromkeys(keys, ConflictError("409")))
+    provision(here)
+    assert (asked, here.problems()) == (keys, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [(UnreachableError("timed out"), 1), (UnavailableError("503"), PATIENCE), (RefusedError("403"), 5)],
+)
+def test_waits_that_telling_costs_a_run_are_few_and_hinder_nothing(
+    error: OutsideError, tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = world(pod("real", cpu="1500m"), of=small())
+    keep(here)
+    keys = neighbours(here, "w", "x", "y", "z")
+    asked = failing(monkeypatch, here, dict.fromkeys(keys, error))
+    provision(here)
+    assert len(here.fleet.instances) == 3
+    assert here.ledger.last_run(CLUSTER, "provision") is not None
+    assert asked == keys[:tries]
+    assert ("the next run tries again, and tells those after it" in here.problems()) == (tries < 5)
+    here.reconcile()
+    assert here.ledger.last_run(CLUSTER, "reconcile") is not None
 
 
 def test_one_that_changed_meanwhile_or_went_is_left_to_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:

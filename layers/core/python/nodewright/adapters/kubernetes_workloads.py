@@ -16,7 +16,7 @@ from nodewright.adapters.manifests.buffer_statuses import written_status
 from nodewright.adapters.manifests.capacity_buffers import BufferReader, Object, ReadBuffers, Reference
 from nodewright.adapters.manifests.container_defaults import ContainerDefaults
 from nodewright.adapters.manifests.controllers import read_controller
-from nodewright.application.errors import OutsideError
+from nodewright.application.errors import NotFoundError, OutsideError
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.buffer_status import BufferStatus
 from nodewright.domain.pods import Owner, PodKey
@@ -64,9 +64,16 @@ class Buffers:
         return BufferReader(self._find, Admission(defaults=defaults)).read(raws or ())
 
     def tell(self, key: PodKey, version: str, status: BufferStatus) -> None:
-        """One merge patch of its status, of that very version."""
+        """One merge patch of its status, of that very version. Errors say what it takes; else as the server says it."""
         path = f"{self.resources.of_namespace(key.namespace)}/{quote(key.name, safe='')}/status"
-        self.api.patch(path, {"metadata": {"resourceVersion": version}, "status": written_status(status)})
+        try:
+            self.api.patch(path, {"metadata": {"resourceVersion": version}, "status": written_status(status)})
+        except ForbiddenError as error:
+            fix = f"run `nodewright connect {self.api.cluster}` again to grant it, unless it is a policy that forbids"
+            raise ForbiddenError(f"capacitybuffers/status may not be patched; {fix} ({error})") from error
+        except NotFoundError as error:
+            fix = "else its CRD serves no status: apply SIG Autoscaling's as it is"
+            raise NotFoundError(f"it may be gone by now; {fix} ({error})") from error
 
     def _find(self, reference: Reference) -> Object:
         if reference not in self._found:

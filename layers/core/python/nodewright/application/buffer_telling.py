@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
-from nodewright.application.errors import ConflictError, NotFoundError, OutsideError, RefusedError
+from nodewright.application.errors import ConflictError, OutsideError, UnavailableError, UnreachableError
 from nodewright.application.ports import Cluster, ClusterState, Observer
-from nodewright.domain.buffer_status import UnitRoom, status_of
+from nodewright.domain.buffer_status import BufferReading, BufferStatus, UnitRoom, status_of
 from nodewright.domain.pods import PodKey
+
+#: Failures that may pass, in one run: each can cost a wait, and whoever tells has more to do.
+PATIENCE: Final = 3
 
 
 def tell_buffers(
@@ -19,17 +23,28 @@ def tell_buffers(
 ) -> None:
     """Those of which something else is to be said than is told. Of a buffer that isn't in `rooms` only how it reads.
 
-    Whoever finds it changed leaves it: who changed it looks at it again, and so does reconcile each minute.
+    Each by itself: what is refused to one (by its schema, a policy, a role for a namespace) may be right for another.
     """
+    passing = 0
     for reading in state.buffer_readings:
         status = status_of(reading, rooms.get(reading.key), now)
-        if status == reading.told:
+        failure = None if status == reading.told else _failure(cluster, reading, status)
+        if failure is None:
             continue
-        try:
-            cluster.tell_buffer(reading.key, reading.version, status)
-        except (ConflictError, NotFoundError):
-            continue
-        except OutsideError as error:
-            fix = f"; run `nodewright connect {name}` to allow it" if isinstance(error, RefusedError) else ""
-            observer.problem(name, "buffer status", f"{error}{fix}")
+        passing += isinstance(failure, UnavailableError)
+        ends = isinstance(failure, UnreachableError) or passing == PATIENCE
+        later = "; the next run tries again, and tells those after it" if ends else ""
+        observer.problem(name, "buffer status", f"CapacityBuffer {reading.key}: {failure}{later}")
+        if ends:
             return
+
+
+def _failure(cluster: Cluster, reading: BufferReading, status: BufferStatus) -> OutsideError | None:
+    """Whoever finds it changed leaves it: who changed it looks at it again, and so does reconcile each minute."""
+    try:
+        cluster.tell_buffer(reading.key, reading.version, status)
+    except ConflictError:
+        return None
+    except OutsideError as error:
+        return error
+    return None

@@ -81,7 +81,10 @@ class Cluster(Protocol):
         ...
 
     def tell_buffer(self, buffer: PodKey, version: str, status: BufferStatus) -> None:
-        """Set a capacity buffer's status. ConflictError when it isn't what it was at that resourceVersion."""
+        """Set a capacity buffer's status. ConflictError when it isn't what it was at that resourceVersion.
+
+        NotFoundError also where its kind has no status; RefusedError says what is missing, or wrong with it.
+        """
         ...
 
     def record_event(self, pod: PodKey, uid: str, reason: str, message: str, now: datetime) -> None:
