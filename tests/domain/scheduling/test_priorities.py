@@ -1,5 +1,7 @@
 """Who comes first where not all can come."""
 
+from dataclasses import replace
+
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import solve
 from tests import builders
@@ -38,6 +40,18 @@ def test_lower_priorities_fill_what_higher_ones_leave_on_new_nodes() -> None:
     placed = {key.name for launch in plan.launches for node in launch.nodes for key in node}
     assert placed == {"high-0", "high-1", "low-0", "low-1"}
     assert faults(world, plan) == []
+
+
+def test_a_pod_set_aside_fills_no_new_node_of_higher_ones() -> None:
+    high = pods(2, "high", cpu="1500m", priority=100)
+    big, aside = pod("big", cpu="2400m", priority=0), pod("aside", cpu="100m", priority=0)
+    limited = snapshot((big, aside, *high), pools=[builders.options(remaining=builders.resources(cpu=4))])
+    world = replace(limited, set_aside={aside.key: "it failed"})
+
+    plan = solve(world)
+
+    assert {key.name for launch in plan.launches for node in launch.nodes for key in node} == {"high-0", "high-1"}
+    assert {each.pod.name: each.reason for each in plan.unschedulable} == {"aside": "SetAside", "big": "LimitReached"}
 
 
 def test_where_all_find_a_place_priorities_change_nothing() -> None:

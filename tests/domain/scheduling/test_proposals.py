@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nodewright.domain.plans import Plan, Unschedulable
-from nodewright.domain.scheduling import Budget
+from nodewright.domain.scheduling import Budget, solve
 from nodewright.domain.scheduling.budget import Meter, never
 from nodewright.domain.scheduling.proposals import better_plan
 from nodewright.domain.scheduling.solving import proposed
@@ -44,3 +44,16 @@ def test_a_pod_that_found_no_place_looks_again_at_the_nodes_bought_anew() -> Non
     assert sorted(key for launch in plan.launches for node in launch.nodes for key in node) == sorted(
         each.key for each in here.pods
     )
+
+
+def test_nothing_is_bought_for_a_pod_set_aside_beside_pods_packed_by_shape() -> None:
+    aside = pod("aside", cpu="100m")
+    spread_out = pods(9, "w", cpu="500m", labels=APP, spreads=(spread(labels=APP),))
+    here = replace(
+        snapshot((*spread_out, aside), pools=(options(types=TYPES),)), set_aside={aside.key: "its node comes back"}
+    )
+
+    plan = solve(here)
+
+    assert [(each.pod, each.reason) for each in plan.unschedulable] == [(aside.key, "SetAside")]
+    assert sum(len(node) for launch in plan.launches for node in launch.nodes) == 9

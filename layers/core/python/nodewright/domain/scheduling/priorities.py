@@ -67,8 +67,7 @@ def _class_by_class(snapshot: Snapshot, planner: Planner) -> Plan:
     for turn, priority in [*((0, each) for each in classes), *((1, each) for each in classes[:-1])]:
         some = [pod for pod in snapshot.pods if pod.priority == priority and (not turn or _waits(pod, left))]
         if some:
-            plan = planner(succession.left(some))
-            succession.add(plan)
+            plan = succession.extend(some, planner)
             for pod in some:
                 left.pop(pod.key, None)
             left |= {each.pod: each for each in plan.unschedulable}

@@ -61,7 +61,8 @@ def _grouped(snapshot: Snapshot, careful: Planner, meter: Meter) -> Plan | None:
     sorted_out = _sorted_out(snapshot)
     if not sorted_out.kinds:
         return None
-    free = group(sorted_out.free)
+    # Whoever is set aside is for the careful path, which buys nothing for him.
+    free = group(pod for pod in sorted_out.free if pod.key not in snapshot.set_aside)
     scene = JointPlan(snapshot, sorted_out, Waiting(free), meter).scene
     return grouped(snapshot, scene, free, meter, careful)
 

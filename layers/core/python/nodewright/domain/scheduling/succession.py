@@ -39,6 +39,22 @@ class Succession:
             self._pools = tuple(paid(options, launch) for options in self._pools)
         self._plans += 1
 
+    def extend(self, pods: Sequence[Pod], planner: Callable[[Snapshot], Plan]) -> Plan:
+        """Add what is made of these, apart from those for whom nothing is bought; who is left, of all of them."""
+        aside = [pod for pod in pods if pod.key in self._snapshot.set_aside]
+        others = [pod for pod in pods if pod.key not in self._snapshot.set_aside]
+        plans = []
+        if others:
+            plans.append(planner(self.left(others)))
+            self.add(plans[-1])
+        if aside:
+            plans.append(planner(self._beside_bought(aside)))
+            self.add(plans[-1])
+        return Plan(
+            unschedulable=tuple(each for plan in plans for each in plan.unschedulable),
+            truncated=any(plan.truncated for plan in plans),
+        )
+
     def launches(self) -> tuple[Launch, ...]:
         """Of all plans, with whoever came later."""
         return tuple(self._bought.launches())
@@ -46,6 +62,13 @@ class Succession:
     def nominations(self) -> tuple[Nomination, ...]:
         """Of all plans, to rooms that were there before the first."""
         return tuple(Nomination(name, keys) for name, keys in sorted(self._sent.items()))
+
+    def _beside_bought(self, pods: Sequence[Pod]) -> Snapshot:
+        """What these find who may not count on nodes that were bought."""
+        found = self.left(pods)
+        there = tuple(room for room in found.rooms if room.name not in self._bought)
+        bought = tuple(room for room in found.rooms if room.name in self._bought)
+        return replace(found, rooms=there, bystanders=(*found.bystanders, *bought))
 
     def _send(self, nomination: Nomination) -> None:
         name = nomination.node
@@ -67,10 +90,9 @@ def completed(
         return None
     pinned = replace(plan, launches=tuple(_pinned(snapshot, launch, rules) for launch in plan.launches))
     succession = _after(snapshot, pinned)
-    rest = careful(succession.left(left))
+    rest = succession.extend(left, careful)
     if len(rest.unschedulable) == len(left):
         return _both(_after(snapshot, plan), plan, rest)
-    succession.add(rest)
     return _both(succession, plan, rest)
 
 
