@@ -376,6 +376,7 @@ def test_a_buffers_status_is_told_once_and_stands_as_its_api_has_it(plane: Contr
     assert said == {
         "ReadyForProvisioning": ("True", "Resolved"),
         "Provisioning": ("False", "RequiresNewCapacity"),
+        "nodewright.dev/Told": ("True", "Told"),
     }
     assert conditions_of(client, "by-workload")["Provisioning"] == "FitsExistingCapacity"
     client.delete("v1", "PodTemplate", "unit", "default")
@@ -383,6 +384,7 @@ def test_a_buffers_status_is_told_once_and_stands_as_its_api_has_it(plane: Contr
     assert conditions_of(client, "by-template") == {
         "ReadyForProvisioning": "PodTemplateNotFound",
         "Provisioning": "NotReadyForProvisioning",
+        "nodewright.dev/Told": "Told",
     }
     assert "podTemplateRef" not in buffer_named(client, "by-template")["status"]
 

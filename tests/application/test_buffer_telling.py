@@ -58,6 +58,35 @@ def test_whoever_buys_for_a_buffer_says_so_and_says_it_once() -> None:
     assert here.cluster.buffer_readings[SPARE.key].version == version
 
 
+def test_with_another_autoscaler_that_writes_over_it_each_time_nobody_is_fought(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = world(of=small())
+    keep(here)
+    asked = failing(monkeypatch, here, {})
+    for outcomes in range(1, 3):
+        for _ in range(5):
+            provision(here)
+            here.reconcile()
+            rival(here)
+        assert len(asked) == outcomes
+        here.join()
+
+
+def rival(here: World) -> None:
+    """Rewrites what it finds of the conditions it knows."""
+    reading = here.cluster.buffer_readings[SPARE.key]
+    over = [
+        replace(each, status="False", reason="Unknown", message="theirs")
+        if each.type in {READY, PROVISIONING}
+        else each
+        for each in reading.told.conditions
+    ]
+    here.cluster.buffer_readings[SPARE.key] = replace(
+        reading, told=replace(reading.told, conditions=tuple(over)), version=f"{reading.version}!"
+    )
+
+
 def test_reconcile_says_when_the_room_is_there_as_soon_as_it_is() -> None:
     here = world(of=small())
     keep(here)

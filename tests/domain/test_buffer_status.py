@@ -9,6 +9,7 @@ from nodewright.domain.buffer_status import (
     PROVISIONING,
     READY,
     RESOLVED,
+    TOLD,
     BufferReading,
     BufferStatus,
     Condition,
@@ -79,14 +80,58 @@ def test_told_again_it_is_the_same_and_a_condition_keeps_its_time_until_it_turns
 def test_the_generation_that_was_read_is_named() -> None:
     told = status_of(reading(), UnitRoom(there=3), NOW)
     newer = status_of(replace(reading(told=told), generation=8), UnitRoom(there=3), NOW)
-    assert [each.generation for each in newer.conditions] == [8, 8]
+    assert [each.generation for each in newer.conditions] == [8, 8, 8]
+
+
+def written_over(status: BufferStatus) -> BufferStatus:
+    """As by another autoscaler with the same strategy."""
+    theirs = {
+        READY: Condition(READY, "True", "AttributesSetSuccessfully", "ready", NOW),
+        PROVISIONING: Condition(PROVISIONING, "True", "CapacityProvisioned", "", NOW),
+    }
+    conditions = tuple(theirs.pop(each.type, each) for each in status.conditions)
+    return replace(status, replicas=9, conditions=(*conditions, *theirs.values()))
+
+
+@pytest.mark.parametrize("room", [UnitRoom(there=1), None])
+def test_who_writes_over_it_has_the_last_word_until_there_is_something_else_to_say(room: UnitRoom | None) -> None:
+    over = written_over(status_of(reading(), UnitRoom(there=1), NOW))
+    assert status_of(reading(told=over), room, NOW + timedelta(hours=1)) == over
+    changed = status_of(reading(told=over), UnitRoom(there=2), NOW)
+    assert said(changed, PROVISIONING)[:2] == ("False", "RequiresNewCapacity")
+    assert said(changed, READY) == ("True", RESOLVED, "as read")
+    assert changed.replicas == 3
+    assert status_of(reading(told=written_over(changed)), UnitRoom(there=2), NOW) == written_over(changed)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(reading(), generation=8),
+        replace(reading(), message="as read anew"),
+        replace(reading(), wanted=BufferStatus(replicas=3, template="other")),
+    ],
+)
+def test_another_reading_is_something_else_to_say(other: BufferReading) -> None:
+    over = written_over(status_of(reading(), UnitRoom(there=1), NOW))
+    again = status_of(replace(other, told=over), None, NOW)
+    assert said(again, READY) == ("True", RESOLVED, other.message)
+    assert said(again, PROVISIONING) == said(over, PROVISIONING)
+
+
+def test_what_another_said_before_we_said_anything_is_written_over() -> None:
+    status = status_of(reading(told=written_over(BufferStatus())), UnitRoom(there=1), NOW)
+    assert said(status, PROVISIONING)[:2] == ("False", "RequiresNewCapacity")
 
 
 def test_conditions_of_others_stay_where_they_are() -> None:
     other = Condition("LimitedByQuotas", "True", "ResourceQuotasAllocated", "", NOW)
     status = status_of(reading(told=BufferStatus((other,))), UnitRoom(there=3), NOW)
-    assert [each.type for each in status.conditions] == ["LimitedByQuotas", READY, PROVISIONING]
+    assert [each.type for each in status.conditions] == ["LimitedByQuotas", READY, PROVISIONING, TOLD]
     assert status.conditions[0] == other
+    unknown = status_of(reading(), None, NOW)
+    later = status_of(reading(told=unknown), UnitRoom(there=3), NOW)
+    assert [each.type for each in later.conditions] == [READY, PROVISIONING, TOLD]
 
 
 def test_units_belong_to_the_buffer_in_whose_name_they_are() -> None:

@@ -74,10 +74,10 @@ spec: {podTemplateRef: {name: unit}, replicas: 1}
 def test_a_capacity_buffer_has_its_node_and_says_so(scene: Scene) -> None:
     scene.apply(buffer_crd())
     scene.apply(node_class(), node_pool(*LARGE), BUFFER)
-    scene.eventually(lambda: said(scene) == ("Resolved", "RequiresNewCapacity"), "the buffer to be told")
+    scene.eventually(lambda: said(scene) == ("Resolved", "RequiresNewCapacity", "Told"), "the buffer to be told")
     (claim,) = scene.initialized(1)
     assert len(claim.headroom) == 1
-    scene.eventually(lambda: said(scene) == ("Resolved", "FitsExistingCapacity"), "the buffer to have its room")
+    scene.eventually(lambda: said(scene) == ("Resolved", "FitsExistingCapacity", "Told"), "the buffer to have its room")
     assert scene.problems() == []
 
 

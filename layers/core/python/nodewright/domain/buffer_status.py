@@ -3,6 +3,8 @@
 Types and reasons of the conditions are Karpenter's (1.14), the fields SIG Autoscaling's (autoscaling.x-k8s.io).
 """
 
+import hashlib
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -15,8 +17,11 @@ from nodewright.domain.pods import PodKey
 
 READY: Final = "ReadyForProvisioning"
 PROVISIONING: Final = "Provisioning"
+#: Ours alone: marks of what we said last, by which we know it though another autoscaler has written over it.
+TOLD: Final = "nodewright.dev/Told"
 #: Why a buffer is ready; any other reason says why it isn't.
 RESOLVED: Final = "Resolved"
+_MARKS: Final = re.compile(r"(\w+)=(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +103,20 @@ def unit_rooms(headroom: Foresight, ready: Collection[str]) -> Mapping[PodKey, U
 def status_of(reading: BufferReading, room: UnitRoom | None, now: datetime) -> BufferStatus:
     """What its status should say. Without `room` it isn't known what becomes of its units: that stays as it was told.
 
-    A condition that says what it said keeps its time, so that a status changes only with its meaning.
+    It is what is told already until we have something else to say than we said last. So who writes over it, as
+    Karpenter and cluster-autoscaler do whenever it isn't theirs, has the last word until then, and nobody is fought.
     """
     ready = _said(reading, READY, "True" if reading.ready else "False", reading.reason, reading.message, now)
     provisioning = _provisioning(reading, room, now)
     ours = {each.type: each for each in (ready, provisioning) if each is not None}
-    kept = tuple(ours.pop(each.type, each) for each in reading.told.conditions)
-    return replace(reading.wanted, conditions=(*kept, *ours.values()))
+    before = _marks(reading.told)
+    marks = {**before, **{kind: _mark(each, reading.wanted) for kind, each in ours.items()}}
+    if marks == before:
+        return reading.told
+    listed = ", ".join(f"{kind}={mark}" for kind, mark in sorted(marks.items()))
+    mark = _said(reading, TOLD, "True", "Told", f"said last by Nodewright: {listed}", now)
+    kept = tuple(ours.pop(each.type, each) for each in reading.told.conditions if each.type != TOLD)
+    return replace(reading.wanted, conditions=(*kept, *ours.values(), mark))
 
 
 def _provisioning(reading: BufferReading, room: UnitRoom | None, now: datetime) -> Condition | None:
@@ -114,7 +126,7 @@ def _provisioning(reading: BufferReading, room: UnitRoom | None, now: datetime) 
     if not units:
         return _said(reading, PROVISIONING, "False", "BufferEmpty", "the buffer wants no units", now)
     if room is None:
-        return reading.told.condition(PROVISIONING)
+        return None
     if room.there >= units:
         message = f"all units ({units}) fit on nodes that are there"
         return _said(reading, PROVISIONING, "True", "FitsExistingCapacity", message, now)
@@ -133,3 +145,15 @@ def _said(reading: BufferReading, kind: str, status: str, reason: str, message: 
     told = reading.told.condition(kind)
     since = told.since if told is not None and told.status == status else now.replace(microsecond=0)
     return Condition(kind, status, reason, message, since, reading.generation)
+
+
+def _mark(condition: Condition, wanted: BufferStatus) -> str:
+    """The same for what means the same: since when doesn't count."""
+    meant = (condition.status, condition.reason, condition.message, condition.generation, wanted)
+    return hashlib.sha256(repr(meant).encode()).hexdigest()[:12]
+
+
+def _marks(told: BufferStatus) -> Mapping[str, str]:
+    """By type of the condition that they are of."""
+    found = told.condition(TOLD)
+    return {} if found is None else dict(_MARKS.findall(found.message))
