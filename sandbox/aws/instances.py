@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from moto.ec2.models.instances import Instance, InstanceBackend
@@ -37,7 +36,6 @@ class InstanceChange:
     # As cloud-init would read it: base64 taken off.
     user_data: str
     tags: Mapping[str, str]
-    launched_at: datetime
 
 
 InstanceListener = Callable[[InstanceChange], None]
@@ -95,7 +93,6 @@ def change(instance: Instance, state: str) -> InstanceChange:
         private_dns_name=instance.private_dns_name,
         user_data=instance.user_data.decode() if instance.user_data else "",
         tags={tag["key"]: tag["value"] for tag in instance.get_tags()},
-        launched_at=instance.launch_time,
     )
 
 

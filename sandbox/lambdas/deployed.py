@@ -44,7 +44,6 @@ class DeployedQueue:
     logical_id: str
     url: str
     arn: str
-    fifo: bool
     dead_letter_arn: str | None
 
 
@@ -112,7 +111,6 @@ def _queue(logical_id: str, physical: str, sqs: Json) -> DeployedQueue:
         logical_id=logical_id,
         url=url,
         arn=attributes["QueueArn"],
-        fifo=attributes.get("FifoQueue", "false").lower() == "true",
         dead_letter_arn=_dead_letter_arn(attributes.get("RedrivePolicy")),
     )
 

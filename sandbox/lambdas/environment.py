@@ -176,7 +176,7 @@ class ExecutionEnvironment:
         if init_ms is not None:
             parts.append(f"Init Duration: {init_ms:.2f} ms")
         self._log.write("\t".join(parts))
-        return Outcome(request_id, answer.payload, answer.failed, duration_ms, init_ms, memory_mb)
+        return Outcome(request_id, answer.payload, answer.failed, duration_ms, init_ms)
 
     def _peak_memory_mb(self) -> int:
         """The process's peak resident set; 0 where the system doesn't tell or the process is gone."""

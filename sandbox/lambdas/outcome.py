@@ -16,7 +16,6 @@ class Outcome:
     failed: bool
     duration_ms: float
     init_ms: float | None
-    max_memory_mb: int
 
     @property
     def error_type(self) -> str | None:

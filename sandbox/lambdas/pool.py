@@ -36,7 +36,7 @@ class Pool:
             if environment.fresh:
                 error = environment.start()
                 if error is not None:
-                    return Outcome(request_id, error, failed=True, duration_ms=0.0, init_ms=None, max_memory_mb=0)
+                    return Outcome(request_id, error, failed=True, duration_ms=0.0, init_ms=None)
             return environment.invoke(request_id, payload, trace_header, self._take_kill())
 
     def kill_next(self, after: float) -> None:

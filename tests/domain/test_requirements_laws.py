@@ -21,7 +21,6 @@ FRESH = ("x", "", "1.5", "1_0", "٣", str(2**63), str(2**63 - 1))
 INTEGERS = tuple(itertools.chain.from_iterable((str(n), f"0{n}", f"00{n}") for n in range(13)))
 UNIVERSE: tuple[str | None, ...] = (ABSENT, *dict.fromkeys((*WORDS, *FRESH, *INTEGERS, "-1", "-2", "-3")))
 KEYS = ("zone", "size", "custom.io/team")
-WELL_KNOWN = frozenset({"zone", "size"})
 
 
 @st.composite
@@ -155,29 +154,7 @@ def test_an_intersection_admits_nodes_both_admit(a: Requirements, b: Requirement
 
 
 @given(requirement_maps, requirement_maps)
-def test_there_is_a_conflict_exactly_when_no_node_satisfies_both(a: Requirements, b: Requirements) -> None:
-    clashing = a.conflicts(b)
-    assert clashing == b.conflicts(a)
-    for key in {*a, *b}:
-        both = [side[key] for side in (a, b) if key in side]
-        witnessed = any(all(admits(one, value) for one in both) for value in UNIVERSE)
-        assert witnessed == (key not in clashing)
-
-
-@given(requirement_maps, requirement_maps)
-def test_a_pod_is_compatible_exactly_when_some_new_node_can_have_its_labels(
-    pool: Requirements, pod: Requirements
-) -> None:
-    """A key the pool doesn't define is on its nodes only when it is well-known."""
-    refused = pod_refusals(pool, pod)
-    assert pool.compatible(pod, WELL_KNOWN) == tuple(sorted(refused))
-
-
-def pod_refusals(pool: Requirements, pod: Requirements) -> set[str]:
-    refused = set()
-    for key in {*pool, *pod}:
-        values = UNIVERSE if key in pool or key in WELL_KNOWN else (ABSENT,)
-        asked = [side[key] for side in (pool, pod) if key in side]
-        if not any(all(admits(one, value) for one in asked) for value in values):
-            refused.add(key)
-    return refused
+def test_an_intersection_is_empty_exactly_when_no_node_satisfies_both(a: Requirements, b: Requirements) -> None:
+    for key, both in a.intersect(b).items():
+        asked = [side[key] for side in (a, b) if key in side]
+        assert both.is_empty == (not any(all(admits(one, value) for one in asked) for value in UNIVERSE))

@@ -1,10 +1,11 @@
 import json
 from typing import Any
 
-from nodewright.adapters.manifests.daemon_sets import read_daemon_set, read_daemon_sets
+from nodewright.adapters.manifests.container_defaults import NO_DEFAULTS, ContainerDefaults
+from nodewright.adapters.manifests.daemon_sets import read_daemon_sets
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.domain.host_ports import HostPort
-from nodewright.domain.pods import PodKey
+from nodewright.domain.pods import DaemonSet, PodKey
 from tests.adapters.manifests.raw import container
 
 
@@ -22,12 +23,17 @@ def daemon_set(name: str = "agent") -> dict[str, Any]:
     }
 
 
+def read(raw: dict[str, Any], defaults: ContainerDefaults = NO_DEFAULTS) -> DaemonSet:
+    (found,) = read_daemon_sets(json.dumps({"items": [raw]}).encode(), PodSpecs(), defaults).items
+    return found
+
+
 def test_a_daemon_set_is_what_its_template_asks() -> None:
-    read = read_daemon_set(daemon_set())
-    assert read.key == PodKey("kube-system", "agent")
-    assert dict(read.requests) == {"cpu": 300, "memory": 256 * 2**20, "pods": 1}
-    assert read.alternatives[0].admits({"kubernetes.io/os": "linux"})
-    assert read.tolerations[0].operator == "Exists"
+    found = read(daemon_set())
+    assert found.key == PodKey("kube-system", "agent")
+    assert dict(found.requests) == {"cpu": 300, "memory": 256 * 2**20, "pods": 1}
+    assert found.alternatives[0].admits({"kubernetes.io/os": "linux"})
+    assert found.tolerations[0].operator == "Exists"
 
 
 def test_a_list_is_read_with_the_names_in_it() -> None:
@@ -44,8 +50,8 @@ def test_what_its_pods_will_be_known_by_is_read_from_the_template() -> None:
     template["metadata"]["labels"] = {"app": "agent"}
     template["spec"]["containers"] = [container(ports=[{"containerPort": 9100}])]
     template["spec"]["hostNetwork"] = True
-    read = read_daemon_set(raw)
-    assert (read.labels, read.generation, read.host_ports) == ({"app": "agent"}, "3", (HostPort(9100),))
+    found = read(raw)
+    assert (found.labels, found.generation, found.host_ports) == ({"app": "agent"}, "3", (HostPort(9100),))
 
 
 def test_limit_ranges_of_its_namespace_fill_in_what_its_containers_do_not_say() -> None:
@@ -56,5 +62,5 @@ def test_limit_ranges_of_its_namespace_fill_in_what_its_containers_do_not_say() 
         {"name": "b"},
     ]
     defaults = {"kube-system": {"cpu": "100m", "memory": "1Gi"}, "shop": {"cpu": "9"}}
-    assert dict(read_daemon_set(raw, defaults).requests) == {"cpu": 2100, "memory": 2 * 2**30, "pods": 1}
-    assert dict(read_daemon_set(raw).requests) == {"cpu": 2000, "pods": 1}
+    assert dict(read(raw, defaults).requests) == {"cpu": 2100, "memory": 2 * 2**30, "pods": 1}
+    assert dict(read(raw).requests) == {"cpu": 2000, "pods": 1}

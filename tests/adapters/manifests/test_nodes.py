@@ -1,6 +1,7 @@
 import json
 
-from nodewright.adapters.manifests.nodes import NodeAmounts, read_node, read_nodes
+from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes, read_one_node
+from nodewright.domain.nodes import Node
 from nodewright.domain.taints import Taint
 from tests.adapters.manifests.raw import Json
 
@@ -29,31 +30,35 @@ def node(**status: object) -> Json:
     }
 
 
+def read(raw: Json) -> Node:
+    return read_one_node(json.dumps(raw).encode())
+
+
 def test_a_node_is_read_field_by_field() -> None:
-    read = read_node(node())
-    assert (read.name, read.uid, read.instance_id) == ("n-1", "u-1", "i-0abc")
-    assert read.labels == {"karpenter.sh/nodepool": "default"}
-    assert read.annotations == {"a": "b"}
-    assert read.taints == (Taint("a", "b", "NoSchedule"),)
-    assert dict(read.capacity) == {"cpu": 2000, "memory": 4 * 2**30}
-    assert dict(read.allocatable) == {"cpu": 1930, "memory": 3 * 2**30, "pods": 30}
-    assert read.ready
-    assert read.unschedulable
-    assert not read.terminating
+    found = read(node())
+    assert (found.name, found.uid, found.instance_id) == ("n-1", "u-1", "i-0abc")
+    assert found.labels == {"karpenter.sh/nodepool": "default"}
+    assert found.annotations == {"a": "b"}
+    assert found.taints == (Taint("a", "b", "NoSchedule"),)
+    assert dict(found.capacity) == {"cpu": 2000, "memory": 4 * 2**30}
+    assert dict(found.allocatable) == {"cpu": 1930, "memory": 3 * 2**30, "pods": 30}
+    assert found.ready
+    assert found.unschedulable
+    assert not found.terminating
 
 
 def test_a_node_whose_kubelet_is_silent_is_not_ready() -> None:
-    assert not read_node(node(conditions=[{"type": "Ready", "status": "Unknown"}])).ready
+    assert not read(node(conditions=[{"type": "Ready", "status": "Unknown"}])).ready
 
 
 def test_a_node_that_has_just_been_created_has_nothing_yet() -> None:
-    read = read_node({"metadata": {"name": "n-2"}, "spec": {}, "status": {}})
-    assert not read.ready
-    assert dict(read.allocatable) == {}
+    found = read({"metadata": {"name": "n-2"}, "spec": {}, "status": {}})
+    assert not found.ready
+    assert dict(found.allocatable) == {}
 
 
 def test_unreadable_amounts_count_as_none_so_nothing_is_placed_there() -> None:
-    assert dict(read_node(node(allocatable={"cpu": "lots"})).allocatable) == {}
+    assert dict(read(node(allocatable={"cpu": "lots"})).allocatable) == {}
 
 
 def test_nodes_of_one_type_share_their_amounts() -> None:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Self, get_args
 
-from nodewright.domain.labels import WELL_KNOWN, normalise_key, restricted_reason
-
-__all__ = ["WELL_KNOWN", "Operator", "Requirement", "Requirements", "normalise_key", "restricted_reason"]
+from nodewright.domain.labels import normalise_key
 
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]
 
@@ -176,26 +174,6 @@ class Requirements(Mapping[str, Requirement]):
             requirement.allows(labels[key]) if key in labels else requirement.allows_absent
             for key, requirement in self._by_key.items()
         )
-
-    def conflicts(self, other: "Requirements") -> tuple[str, ...]:
-        """Keys for which no value, nor absence, satisfies both; sorted.
-
-        NotIn and DoesNotExist never conflict with each other: both bear absence.
-        """
-        return tuple(key for key, requirement in self.intersect(other).items() if requirement.is_empty)
-
-    def compatible(self, pod: "Requirements", well_known: frozenset[str]) -> tuple[str, ...]:
-        """Keys that keep a pod off any new node of a pool with these requirements; none when it may come.
-
-        A key the pool doesn't define will be absent from its nodes, unless it is well-known: then
-        the instance type decides.
-        """
-        undefined = {
-            key
-            for key, requirement in pod.items()
-            if key not in self._by_key and key not in well_known and not requirement.allows_absent
-        }
-        return tuple(sorted(undefined.union(self.conflicts(pod))))
 
     def __str__(self) -> str:
         return "; ".join(map(str, self._by_key.values())) or "anything"

@@ -1,13 +1,12 @@
 """DaemonSets: what each puts on every node it matches."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, NO_DEFAULTS, ContainerDefaults
-from nodewright.adapters.manifests.objects import Page, RawObject, read_object, read_page
+from nodewright.adapters.manifests.objects import Page, RawObject, read_page
 from nodewright.adapters.manifests.pod_specs import PodSpecs
 from nodewright.adapters.manifests.raw_specs import RawPodSpec
 from nodewright.domain.pods import DaemonSet, PodKey
@@ -38,11 +37,6 @@ class RawDaemonSet(RawObject):
 def read_daemon_sets(body: bytes, specs: PodSpecs, defaults: ContainerDefaults = NO_DEFAULTS) -> Page[DaemonSet]:
     """One page of a DaemonSet list."""
     return read_page(body, RawDaemonSet, partial(_daemon_set, specs, defaults))
-
-
-def read_daemon_set(raw: Mapping[str, object], defaults: ContainerDefaults = NO_DEFAULTS) -> DaemonSet:
-    """One DaemonSet that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawDaemonSet, partial(_daemon_set, PodSpecs(), defaults))
 
 
 def _daemon_set(specs: PodSpecs, defaults: ContainerDefaults, raw: RawDaemonSet) -> DaemonSet:

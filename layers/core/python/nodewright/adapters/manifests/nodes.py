@@ -1,6 +1,5 @@
 """Nodes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
@@ -8,7 +7,7 @@ from typing import cast
 import msgspec
 
 from nodewright.adapters.manifests.generations import with_new_names
-from nodewright.adapters.manifests.objects import NEVER, NOTHING, Page, RawObject, read_object, read_one, read_page
+from nodewright.adapters.manifests.objects import NEVER, NOTHING, Page, RawObject, read_one, read_page
 from nodewright.adapters.manifests.raw_specs import is_given
 from nodewright.domain.nodes import Node
 from nodewright.domain.quantities import Resources
@@ -70,11 +69,6 @@ def read_nodes(body: bytes, amounts: NodeAmounts) -> Page[Node]:
 def read_one_node(body: bytes) -> Node:
     """One Node as the API server sent it."""
     return read_one(body, RawNode, partial(_node, NodeAmounts()))
-
-
-def read_node(raw: Mapping[str, object]) -> Node:
-    """One Node that a person wrote. ManifestError when it can't be read."""
-    return read_object(raw, RawNode, partial(_node, NodeAmounts()))
 
 
 def _node(amounts: NodeAmounts, raw: RawNode) -> Node:

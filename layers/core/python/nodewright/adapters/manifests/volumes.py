@@ -9,10 +9,11 @@ import msgspec
 from nodewright.adapters.manifests.node_affinity import RawNodeSelector, read_term
 from nodewright.adapters.manifests.objects import NEVER, Page, RawMetadata, RawObject, read_page
 from nodewright.adapters.manifests.pod_volumes import disk_id
+from nodewright.domain.labels import normalise_key
 from nodewright.domain.nodes import REGION_LABEL, ZONE_LABEL
 from nodewright.domain.pods import EBS_DRIVER, Attachment
 from nodewright.domain.quantities import whole
-from nodewright.domain.requirements import Requirement, Requirements, normalise_key
+from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.storage import ANYWHERE, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
 
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"

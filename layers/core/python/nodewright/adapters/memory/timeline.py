@@ -22,11 +22,6 @@ class Timeline(VirtualClock):
         self._events: list[tuple[datetime, int, Action]] = []
         self._order = count()
 
-    @property
-    def next_event(self) -> datetime | None:
-        """When the next one is due."""
-        return self._events[0][0] if self._events else None
-
     def at(self, moment: datetime, action: Action) -> None:
         """Let it happen then; at once, in turn, where the moment has passed."""
         heapq.heappush(self._events, (max(moment, self.now()), next(self._order), action))
