@@ -302,3 +302,17 @@ def test_a_large_mix_costs_less_than_pod_by_pod_and_leaves_nobody_out() -> None:
     assert max(by_node) == 1
     assert plan.cost < proposed(here, Budget(), never).cost
     assert not list(check(here, plan))
+
+
+def test_a_plan_that_could_wait_is_no_dearer_than_one_made_at_once_where_the_best_packing_seats_fewer() -> None:
+    types = [
+        instance_type("x.s", on_demand=1.0, spot=None),
+        instance_type("x.m", cpu="3920m", memory="7Gi", on_demand=2.0, spot=None),
+        instance_type("x.l", cpu="7910m", memory="15Gi", on_demand=3.9, spot=None),
+    ]
+    lone = pod("lone", cpu="100m", spreads=(spread(HOSTNAME_LABEL, {"app": "together"}, max_skew=2),))
+    together = {"app": "together"}
+    group = pods(9, "t", cpu="900m", labels=together, affinity=(term(labels=together),))
+    here = snapshot((lone, *group, *pods(9, "free", cpu="100m")), pools=(options(types=types),))
+
+    assert must(here, Budget()).cost <= must(here, AT_ONCE).cost

@@ -50,6 +50,10 @@ class Meter:
         """A meter of its own for a part of the finishing, under the same guard."""
         return Meter(Budget(int(self.finishing * part), 0), self._expired)
 
+    def at_once(self) -> "Meter":
+        """One for a greedy plan of the same, of which much is known by now."""
+        return Meter(Budget(self._left, 0, self.contents), self._expired, self.known)
+
     def spend(self, patterns: int = 1) -> bool:
         """Whether that much more may be done."""
         self.stopped = self.stopped or self._left < patterns or self._expired()

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -69,9 +70,34 @@ class _Grouping:
 
     def plan(self, careful: Planner) -> Plan | None:
         """All of it; None where some pods have to be planned around nodes whose lists can't be cut for that."""
-        launches = self._bought(self._shapes)
-        if not self._meter.finishing and all(options.remaining is None for options in self._pools):
-            launches += self._bought(_without(self._shapes, _placed(launches)))
+        plans = (self._around(each, careful) for each in self._purchases())
+        return min(
+            (plan for plan in plans if plan is not None),
+            key=lambda plan: (len(plan.unschedulable), plan.cost),
+            default=None,
+        )
+
+    def _purchases(self) -> Iterator[tuple[Launch, ...]]:
+        """Nodes bought for all, but for those who find no seat there: for these then as well, where limits allow.
+
+        What is packed best for all isn't always what seats most; so where more than a few found none, what could
+        be had at once is tried, too.
+        """
+        launches = self._bought(self._shapes, self._meter)
+        left = _without(self._shapes, _placed(launches))
+        limited = any(options.remaining is not None for options in self._pools)
+        if self._meter.finishing or limited or not left:
+            yield launches
+        if left and not limited:
+            yield (*launches, *self._bought(left, self._meter))
+            unseated = sum(len(shape.pods) for shape in left)
+            if self._meter.finishing and unseated * _FEW > len(self._snapshot.pods):
+                at_once = self._meter.at_once()
+                launches = self._bought(self._shapes, at_once)
+                yield (*launches, *self._bought(_without(self._shapes, _placed(launches)), at_once))
+
+    def _around(self, launches: tuple[Launch, ...], careful: Planner) -> Plan | None:
+        """The rest planned around these."""
         placed = _placed(launches)
         left = [self._bound_to_domain(pod) for pod in self._snapshot.pods if pod.key not in placed]
         cost = sum(launch.price * len(launch.nodes) for launch in launches)
@@ -79,10 +105,10 @@ class _Grouping:
         whole = completed(self._snapshot, plan, left, self._tangle.rules, careful)
         return None if whole is None else replace(whole, bound=self._bound(whole.launches))
 
-    def _bought(self, shapes: Sequence[Shape]) -> tuple[Launch, ...]:
+    def _bought(self, shapes: Sequence[Shape], meter: Meter) -> tuple[Launch, ...]:
         """New nodes for these, less those who found no seat."""
         daemon_sets, waiting = self._snapshot.daemon_sets, Waiting(shapes)
-        purchase = buy(self._pools, daemon_sets, waiting, self._meter, caps=self._caps.every)
+        purchase = buy(self._pools, daemon_sets, waiting, meter, caps=self._caps.every)
         return tuple(self._seated(purchase.launches))
 
     def _bound_to_domain(self, pod: Pod) -> Pod:
@@ -112,6 +138,10 @@ class _Grouping:
         shapes = _shapes(self._tangle, self._caps, whole, self._free, proven=True)
         counts = np.array([sum(key in placed for key in shape.pods) for shape in shapes], dtype=np.int64)
         return relaxed_bound(self._pools, self._snapshot.daemon_sets, shapes, counts, self._caps.proven)
+
+
+_FEW: Final = 100
+"""One pod in so many without a seat hardly makes a plan dearer."""
 
 
 def _placed(launches: Iterable[Launch]) -> AbstractSet[PodKey]:
