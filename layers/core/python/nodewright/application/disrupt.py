@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from nodewright.application.disrupting import Disrupting, Outcome
 from nodewright.application.disruption_records import Records
 from nodewright.application.disruption_view import View
-from nodewright.application.hints import await_second, is_answered
+from nodewright.application.hints import await_second, turned_away
 from nodewright.application.launching import Launcher
 from nodewright.application.marking import Marker
 from nodewright.application.orders import Buyer
@@ -62,12 +62,9 @@ class Disrupt:
     def __call__(self, name: str, hint_sent: datetime | None, deadline: datetime) -> Report:
         """Disrupt one cluster; what could not be done now is asked for again by reconcile."""
         connected = self.ledger.cluster(name)
-        if connected.paused:
-            return Report("paused")
-        if connected.unreachable(self.clock.now()):
-            return Report("unreachable")
-        if is_answered(self.ledger, name, "disrupt", hint_sent):
-            return Report("stale-hint")
+        away = turned_away(self.ledger, connected, "disrupt", hint_sent, self.clock.now())
+        if away:
+            return Report(away)
         await_second(hint_sent, self.clock)
         with reaching(name, self.ledger, self.clock):
             return _Run(self, connected, self.clusters.open(connected), deadline).go()

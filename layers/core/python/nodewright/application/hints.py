@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from nodewright.application.errors import NotFoundError, OutsideError, RefusedError
 from nodewright.application.ports import Clock, Duty, Hints, Ledger, Observer
+from nodewright.domain.clusters import ConnectedCluster
 
 #: Looking so long after the second is over sees what happened in it, though clocks differ a little.
 AFTER_THE_SECOND = timedelta(milliseconds=50)
@@ -40,6 +41,15 @@ def carry_out(
         now = clock.now()
         # Its own deduplication id: the hint being carried out may be of this very second.
         hints.send(cluster, duty, now, dedup=f"retry:{now.timestamp():.3f}", urgent=urgent)
+
+
+def turned_away(ledger: Ledger, cluster: ConnectedCluster, duty: Duty, sent: datetime | None, now: datetime) -> str:
+    """Why a duty isn't done now, as its report names it: paused | unreachable | stale-hint. Empty where it is."""
+    if cluster.paused:
+        return "paused"
+    if cluster.unreachable(now):
+        return "unreachable"
+    return "stale-hint" if is_answered(ledger, cluster.name, duty, sent) else ""
 
 
 def is_answered(ledger: Ledger, cluster: str, duty: Duty, sent: datetime | None) -> bool:

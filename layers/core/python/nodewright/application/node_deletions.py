@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from nodewright.application.errors import NotFoundError, OutsideError
+from nodewright.application.errors import OutsideError
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.nodes import Node
-from nodewright.domain.retiring import begin
 
 _JOINED = frozenset({ClaimState.REGISTERED, ClaimState.INITIALIZED})
 
@@ -38,13 +37,8 @@ class NodeDeletions:
     def _start(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
         grace = claim.termination_grace_period
         deadline = None if grace is None else now + grace
-        try:
-            stored = self.starts.force(
-                cluster, claim, lambda fresh: begin(fresh, "node-deleted", now, deadline=deadline)
-            )
-        except NotFoundError:
-            return 0
-        if stored is claim:
+        stored = self.starts.begin(cluster, claim, "node-deleted", now, deadline)
+        if stored is None:
             return 0
         self.starts.wake(cluster, stored, f"node-deleted:{claim.id}")
         return 1

@@ -18,7 +18,6 @@ from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.nodes import NODE_POOL_LABEL, Node
 from nodewright.domain.quantities import Resources
-from nodewright.domain.retiring import begin
 
 #: An instance younger than this isn't ended as an orphan.
 SPARED = timedelta(minutes=10)
@@ -105,11 +104,8 @@ class Orphans:
 
     def _lost(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
         """A claim whose instance EC2 doesn't know any more leaves as if EC2 had said so."""
-        try:
-            stored = self.starts.force(cluster, claim, lambda fresh: begin(fresh, "instance-gone", now))
-        except NotFoundError:
-            return 0
-        if stored is claim:
+        stored = self.starts.begin(cluster, claim, "instance-gone", now)
+        if stored is None:
             return 0
         self.starts.wake(cluster, stored, f"instance-gone:{claim.id}")
         return 1

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from nodewright.application.errors import NotFoundError
 from nodewright.application.ports import Observer
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, NodeClaim
 from nodewright.domain.nodes import Node
-from nodewright.domain.retiring import begin
 
 REGISTRATION_TIMEOUT = timedelta(minutes=15)
 
@@ -26,11 +24,8 @@ class Overdue:
         return sum(self._end(cluster, claim, now) for claim in _unregistered(claims, nodes, now))
 
     def _end(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
-        try:
-            stored = self.starts.force(cluster, claim, lambda fresh: begin(fresh, "registration-timeout", now))
-        except NotFoundError:
-            return 0
-        if stored is claim:
+        stored = self.starts.begin(cluster, claim, "registration-timeout", now)
+        if stored is None:
             return 0
         minutes = int((now - claim.created).total_seconds() // 60)
         self.observer.problem(

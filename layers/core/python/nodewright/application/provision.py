@@ -13,7 +13,7 @@ from nodewright.application.adopting import adopt
 from nodewright.application.buffer_telling import tell_buffers
 from nodewright.application.bursts import await_burst
 from nodewright.application.errors import ConflictError, RefusedError, UnavailableError
-from nodewright.application.hints import is_answered
+from nodewright.application.hints import turned_away
 from nodewright.application.launching import Launcher, Outcome
 from nodewright.application.looking_ahead import LookAhead
 from nodewright.application.orders import Buyer, Order
@@ -72,12 +72,9 @@ class Provision:
     def __call__(self, name: str, hint_sent: datetime | None, deadline: datetime) -> Report:
         """Provision one cluster; `hint_sent` None is urgent. UnavailableError: worth another hint."""
         connected = self.ledger.cluster(name)
-        if connected.paused:
-            return Report("paused")
-        if connected.unreachable(self.clock.now()):
-            return Report("unreachable")
-        if is_answered(self.ledger, name, "provision", hint_sent):
-            return Report("stale-hint")
+        away = turned_away(self.ledger, connected, "provision", hint_sent, self.clock.now())
+        if away:
+            return Report(away)
         cluster = self.clusters.open(connected)
         with reaching(name, self.ledger, self.clock):
             await_burst(lambda: pending_pods(cluster.pending_pods(), connected.scheduler_names), self.clock, hint_sent)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from nodewright.application.disruption_due import ask_disrupt
 from nodewright.application.headroom import lacks_headroom
-from nodewright.application.hints import await_second, is_answered
+from nodewright.application.hints import await_second, turned_away
 from nodewright.application.launching import Launcher
 from nodewright.application.node_deletions import NodeDeletions
 from nodewright.application.nominating import Each, nominate
@@ -71,12 +71,9 @@ class Reconcile:
     def __call__(self, name: str, hint_sent: datetime | None) -> Report:
         """Reconcile one cluster. UnavailableError: worth another hint."""
         connected = self.ledger.cluster(name)
-        if connected.paused:
-            return Report("paused")
-        if connected.unreachable(self.clock.now()):
-            return Report("unreachable")
-        if is_answered(self.ledger, name, "reconcile", hint_sent):
-            return Report("stale-hint")
+        away = turned_away(self.ledger, connected, "reconcile", hint_sent, self.clock.now())
+        if away:
+            return Report(away)
         await_second(hint_sent, self.clock)
         return self._reconcile(connected, self.clusters.open(connected))
 

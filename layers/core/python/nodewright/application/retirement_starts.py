@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from nodewright.application.errors import ConflictError, OutsideError, UnavailableError
+from nodewright.application.errors import ConflictError, NotFoundError, OutsideError, UnavailableError
 from nodewright.application.ports import Clock, Hints
 from nodewright.application.retirement_ports import NodeLedger, RetireQueue
 from nodewright.domain.claims import NodeClaim
-from nodewright.domain.retiring import LONGEST_DELAY
+from nodewright.domain.retirement import Reason
+from nodewright.domain.retiring import LONGEST_DELAY, begin
 
 #: A registration or another event may change the claim in between; not often in a row.
 TRIES = 5
@@ -25,6 +26,16 @@ class RetirementStarts:
     hints: Hints
     queue: RetireQueue
     clock: Clock
+
+    def begin(
+        self, cluster: str, claim: NodeClaim, reason: Reason, now: datetime, deadline: datetime | None = None
+    ) -> NodeClaim | None:
+        """The claim that leaves from now on, still to be woken; None where it is gone, or was leaving already."""
+        try:
+            stored = self.force(cluster, claim, lambda fresh: begin(fresh, reason, now, deadline=deadline))
+        except NotFoundError:
+            return None
+        return None if stored is claim else stored
 
     def force(self, cluster: str, claim: NodeClaim, decide: Decide) -> NodeClaim:
         """The claim as it is stored afterwards. NotFoundError: it is gone. UnavailableError: not now."""

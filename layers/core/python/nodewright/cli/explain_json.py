@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from nodewright.domain.money import to_usd
-from nodewright.domain.plans import Launch
+from nodewright.cli.plan_json import offered
 from nodewright.domain.quantities import Resources, format_amount
 from nodewright.domain.scheduling.explanations import (
     Fallen,
@@ -74,7 +73,7 @@ def _node(told: NodeExplanation) -> dict[str, object]:
 def _new_node(told: NewNodeExplanation) -> dict[str, object]:
     return {
         "node": told.node,
-        **_launch(told.launch),
+        **offered(told.launch),
         "pods": list(map(str, told.pods)),
         **({"expected": list(map(str, told.expected))} if told.expected else {}),
         **({"headroom": list(map(str, told.headroom))} if told.headroom else {}),
@@ -93,7 +92,7 @@ def _pool(told: PoolExplanation) -> dict[str, object]:
         "limits": list(told.limits),
         **_verdict(told.shelf),
         "daemonSets": list(told.daemons),
-        "launches": [{"firstNode": name, "nodes": len(each.nodes), **_launch(each)} for name, each in told.bought],
+        "launches": [{"firstNode": name, "nodes": len(each.nodes), **offered(each)} for name, each in told.bought],
         "waitingPods": _fallen(told.waiting),
         "warnings": list(told.warnings),
     }
@@ -104,19 +103,9 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
         case OnNode(node, others):
             return {"node": node, "otherPods": others}
         case OnNewNode(node, launch, others):
-            return {"newNode": node, "otherPods": others, **_launch(launch)}
+            return {"newNode": node, "otherPods": others, **offered(launch)}
         case _:
             return {"reason": outcome.reason, "message": outcome.message}
-
-
-def _launch(launch: Launch) -> dict[str, object]:
-    return {
-        "pool": launch.pool,
-        "instanceTypes": list(launch.instance_types),
-        "zones": list(launch.zones),
-        "capacityType": launch.capacity_type,
-        "price": to_usd(launch.price),
-    }
 
 
 def _verdict(verdict: Verdict) -> dict[str, object]:

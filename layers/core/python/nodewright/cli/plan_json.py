@@ -39,6 +39,17 @@ def plan_document(planned: Planned, costs: ConstraintCosts | None = None) -> dic
     }
 
 
+def offered(launch: Launch) -> Mapping[str, object]:
+    """What is asked of EC2 for each node of a launch, and one node's price."""
+    return {
+        "pool": launch.pool,
+        "instanceTypes": list(launch.instance_types),
+        "zones": list(launch.zones),
+        "capacityType": launch.capacity_type,
+        "price": to_usd(launch.price),
+    }
+
+
 def _foresight(each: Foresight) -> Mapping[str, object]:
     """Pods that aren't there: only where there is room for some, or should be."""
     return {
@@ -79,11 +90,7 @@ def _relaxed(each: Relaxed) -> Mapping[str, object]:
 
 def _launch(launch: Launch) -> Mapping[str, object]:
     return {
-        "pool": launch.pool,
-        "instanceTypes": list(launch.instance_types),
-        "zones": list(launch.zones),
-        "capacityType": launch.capacity_type,
-        "price": to_usd(launch.price),
+        **offered(launch),
         "nodes": [list(map(str, pods)) for pods in launch.nodes],
         **({"expected": [list(map(str, pods)) for pods in launch.expected]} if launch.expected else {}),
         **({"headroom": [list(map(str, pods)) for pods in launch.headroom]} if launch.headroom else {}),
