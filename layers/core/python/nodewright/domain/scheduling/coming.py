@@ -130,7 +130,7 @@ class _Coming:
             rule
             for rule in owned
             if isinstance(self._ledger.rules[rule], SpreadRule)
-            and not self._kept[rule].issuperset(group.intersection(self._ledger.owners[rule]))
+            and not all(key in self._kept[rule] for key in self._ledger.owners[rule] if key in group)
         )
 
     def _never_stuck(self, group: AbstractSet[PodKey]) -> bool:
