@@ -1,8 +1,9 @@
 """A world whose pods run on spot nodes of ours, and AWS's events about them, delivered as SQS does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, cast
 
 from nodewright.adapters.memory import InMemoryRetireQueue
@@ -16,7 +17,8 @@ from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.pods import Owner, Pod
 from nodewright.domain.pools import NodePool
-from nodewright.domain.retirement import Retirement, Step
+from nodewright.domain.retirement import Reason, Retirement, Step
+from nodewright.domain.retiring import begin
 from tests.application.killing import Fused, KilledError
 from tests.application.provisioning import SMALL, world
 from tests.application.world import CLUSTER, World, connected
@@ -156,6 +158,23 @@ class Scene:
             return start(*args)
 
         setattr(self.world.ledger, "start_retirements", contested)  # noqa: B010  a method, for mypy
+
+    def overtake(self, rival: Callable[[], object]) -> None:
+        """Somebody else comes between reading and storing, once."""
+        start = self.world.ledger.start_retirements
+        left = iter((rival,))
+
+        def overtaken(*args: Any) -> tuple[NodeClaim, ...]:
+            next(left, lambda: None)()
+            return start(*args)
+
+        setattr(self.world.ledger, "start_retirements", overtaken)  # noqa: B010  a method, for mypy
+
+    def retire(self, instance: Instance, reason: Reason, deadline: datetime | None = None) -> None:
+        """Stored, and then its run dies."""
+        retiring = begin(self.claim_of(instance), reason, self.world.clock.now(), deadline=deadline)
+        assert retiring is not None
+        self.world.ledger.start_retirements(CLUSTER, [retiring], None)
 
     def throttle_owner_of(self, instance: Instance) -> None:
         """Once."""

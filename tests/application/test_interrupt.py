@@ -341,6 +341,40 @@ def test_a_claim_that_changes_each_time_lets_the_message_come_again(scene: Scene
     assert scene.tell(scene.event(SPOT, scene.before[0])).retired == 1
 
 
+def test_of_two_runs_with_one_event_at_the_same_time_one_counts_and_tells_it(scene: Scene) -> None:
+    lost = scene.before[0]
+    warning, reports = scene.event(SPOT, lost, "e-1"), list[Report]()
+    scene.overtake(lambda: reports.append(scene.tell(warning)))
+    reports.append(scene.tell(warning))
+    assert reports == [Report("handled", retired=1), Report("handled", known=1)]
+    assert [reason for _, _, reason in scene.world.observer.interruptions] == ["spot-interruption"]
+
+
+def test_who_was_overtaken_by_a_run_that_died_wakes_those_it_would_have_woken(scene: Scene) -> None:
+    lost = scene.before[0]
+    warning, deadline = scene.event(SPOT, lost), scene.world.clock.now() + timedelta(minutes=2)
+    scene.overtake(lambda: scene.retire(lost, "spot-interruption", deadline))
+    assert scene.tell(warning) == Report("handled", known=1)
+    assert scene.world.observer.interruptions == []
+    assert [turn.claim_id for turn in scene.queue.waiting] == [scene.claim_of(lost).id]
+    assert scene.world.hinted("provision") == 1
+
+
+def test_what_somebody_retires_for_a_more_pressing_reason_meanwhile_is_left_to_them(scene: Scene) -> None:
+    lost = scene.before[0]
+    scene.overtake(lambda: scene.retire(lost, "instance-gone"))
+    assert scene.tell(scene.event(SPOT, lost)) == Report("handled", known=1)
+    assert scene.reason(lost) == "instance-gone"
+    assert (scene.world.observer.interruptions, scene.queue.waiting) == ([], [])
+
+
+def test_a_less_pressing_retirement_that_came_between_is_taken_over_and_told(scene: Scene) -> None:
+    lost = scene.before[0]
+    scene.overtake(lambda: scene.retire(lost, "node-deleted"))
+    assert scene.tell(scene.event(SPOT, lost)) == Report("handled", retired=1)
+    assert len(scene.world.observer.interruptions) == 1
+
+
 # ---- scheduled events (case 27) ----
 
 

@@ -1,5 +1,6 @@
 """Nodes nobody answers for: instances and claims without each other, nodes that never join, stale marks."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -10,8 +11,9 @@ from nodewright.application.ports import Instance, Price
 from nodewright.application.retirement_ports import NodeLedger
 from nodewright.application.retirement_starts import RetirementStarts
 from nodewright.application.upkeep import Upkeep
-from nodewright.domain.claims import ClaimState, LaunchRecord
+from nodewright.domain.claims import ClaimState, LaunchRecord, NodeClaim
 from nodewright.domain.retirement import DISRUPTED, EXCLUDED
+from nodewright.domain.retiring import begin
 from tests.application.retiring import Yard
 from tests.application.world import CLUSTER, STACK
 from tests.builders import NOW, claim, node
@@ -40,6 +42,16 @@ class Kept(Yard):
         before = Before.read(self.ledger, CLUSTER)
         upkeep = Upkeep(cast(NodeLedger, self.ledger), self.fleet, starts, self.observer)
         upkeep.keep(CLUSTER, self.cluster, before, self.cluster.read().nodes, self.clock.now())
+
+    def overtake(self, rival: Callable[[], object]) -> None:
+        """Somebody else comes between reading a claim and storing its retirement, once."""
+        start, left = self.ledger.start_retirements, iter((rival,))
+
+        def overtaken(cluster: str, claims: Sequence[NodeClaim], epoch: int | None) -> tuple[NodeClaim, ...]:
+            next(left, lambda: None)()
+            return start(cluster, claims, epoch)
+
+        self.ledger.start_retirements = overtaken  # type: ignore[method-assign]
 
     def stray(self, **changes: object) -> Instance:
         instance = Instance("i-stray", "x.s", "a", "spot", "running", "ami", NOW, TAGS)
@@ -149,6 +161,30 @@ def test_an_instance_that_never_joins_is_ended_after_fifteen_minutes_with_a_hint
     yard.keep()
     assert yard.retirement.reason == "registration-timeout"
     assert any("console output" in message for _, _, message in yard.observer.problems)
+
+
+def test_an_instance_that_joins_in_the_last_moment_serves() -> None:
+    yard = Kept(state=ClaimState.LAUNCHED, node_name="")
+    yard.pass_minutes(15)
+    joined = replace(yard.claim, state=ClaimState.REGISTERED, node_name="n")
+    yard.overtake(lambda: yard.ledger.save_claim(CLUSTER, joined))
+    yard.keep()
+    assert yard.claim.retirement is None
+    assert yard.observer.problems == []
+
+
+def test_what_somebody_else_ends_meanwhile_is_not_told_to_be_overdue() -> None:
+    yard = Kept(state=ClaimState.LAUNCHED, node_name="")
+    yard.pass_minutes(15)
+    gone = begin(yard.claim, "instance-gone", yard.clock.now())
+    assert gone is not None
+    yard.overtake(lambda: yard.ledger.start_retirements(CLUSTER, [gone], None))
+    yard.keep()
+    assert yard.retirement.reason == "instance-gone"
+    assert (yard.observer.problems, yard.queue.waiting) == ([], [])
+    yard.pass_minutes(1)
+    yard.redrive()
+    assert [turn.claim_id for turn in yard.queue.waiting] == ["c"], "whoever began it may have died"
 
 
 def test_a_mark_without_a_retirement_is_taken_off_once_nobody_can_be_at_work_any_more() -> None:

@@ -118,12 +118,12 @@ class _Run:
 
     def _retire(self, cluster: str, claim: NodeClaim) -> None:
         lead = self._lead(cluster, claim.pool) if self.told.scheduled else DEFAULT_LEAD
-        stored = self.use.starts.force(cluster, claim, lambda fresh: retiring(fresh, self.told, lead, self.now))
-        if stored is not claim:
+        stored, ours = self.use.starts.force(cluster, claim, lambda fresh: retiring(fresh, self.told, lead, self.now))
+        if ours:
             self.retired += 1
             self.use.observer.interrupted(cluster, claim, self.told.reason)
         retirement = stored.retirement
-        # Where nothing changed, the run that stored it may have died before it told anybody.
+        # Where it isn't ours, the run that stored it may have died before it woke anybody.
         if retirement is not None and retirement.withdrawable and retirement.reason == self.told.reason:
             self.use.starts.wake(cluster, stored, self.told.event_id)
 

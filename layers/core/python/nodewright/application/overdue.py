@@ -24,7 +24,7 @@ class Overdue:
         return sum(self._end(cluster, claim, now) for claim in _unregistered(claims, nodes, now))
 
     def _end(self, cluster: str, claim: NodeClaim, now: datetime) -> int:
-        stored = self.starts.begin(cluster, claim, "registration-timeout", now)
+        stored = self.starts.begin(cluster, claim, "registration-timeout", now, holds=_is_awaited)
         if stored is None:
             return 0
         minutes = int((now - claim.created).total_seconds() // 60)
@@ -42,5 +42,9 @@ def _unregistered(claims: Sequence[NodeClaim], nodes: Sequence[Node], now: datet
     joined = {node.instance_id for node in nodes}
     for claim in claims:
         late = now - claim.created >= REGISTRATION_TIMEOUT
-        if claim.state is ClaimState.LAUNCHED and claim.instance_id not in joined and late:
+        if _is_awaited(claim) and claim.instance_id not in joined and late:
             yield claim
+
+
+def _is_awaited(claim: NodeClaim) -> bool:
+    return claim.state is ClaimState.LAUNCHED

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from nodewright.application.errors import ConflictError, NotFoundError, OutsideError, UnavailableError
 from nodewright.application.ports import Clock, Hints
@@ -17,6 +18,18 @@ TRIES = 5
 Decide = Callable[[NodeClaim], NodeClaim | None]
 """The claim with the retirement it is to have; None when it has what it needs."""
 
+Holds = Callable[[NodeClaim], bool]
+"""Whether a reason still applies to a claim that changed meanwhile."""
+
+
+class Forced(NamedTuple):
+    """What came of a retirement that was asked for."""
+
+    claim: NodeClaim
+    """As it is stored now."""
+    ours: bool
+    """Whether this call began it, or made it more pressing: who did so tells and counts it, and nobody else."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetirementStarts:
@@ -28,27 +41,40 @@ class RetirementStarts:
     clock: Clock
 
     def begin(
-        self, cluster: str, claim: NodeClaim, reason: Reason, now: datetime, deadline: datetime | None = None
+        self,
+        cluster: str,
+        claim: NodeClaim,
+        reason: Reason,
+        now: datetime,
+        deadline: datetime | None = None,
+        holds: Holds = lambda _: True,
     ) -> NodeClaim | None:
-        """The claim that leaves from now on, still to be woken; None where it is gone, or was leaving already."""
+        """The claim that leaves from now on, still to be told of and woken; None where it is gone, leaves or may stay.
+
+        Of one that leaves already whoever began it wakes it; reconcile does where that one died before.
+        """
+
+        def decide(fresh: NodeClaim) -> NodeClaim | None:
+            return begin(fresh, reason, now, deadline=deadline) if holds(fresh) else None
+
         try:
-            stored = self.force(cluster, claim, lambda fresh: begin(fresh, reason, now, deadline=deadline))
+            stored, ours = self.force(cluster, claim, decide)
         except NotFoundError:
             return None
-        return None if stored is claim else stored
+        return stored if ours else None
 
-    def force(self, cluster: str, claim: NodeClaim, decide: Decide) -> NodeClaim:
-        """The claim as it is stored afterwards. NotFoundError: it is gone. UnavailableError: not now."""
+    def force(self, cluster: str, claim: NodeClaim, decide: Decide) -> Forced:
+        """Begin it, unless that needn't be. NotFoundError: the claim is gone. UnavailableError: not now."""
         for _ in range(TRIES):
             wanted = decide(claim)
             if wanted is None:
-                return claim
+                return Forced(claim, ours=False)
             try:
                 (stored,) = self.ledger.start_retirements(cluster, [wanted], None)
             except ConflictError:
                 claim = self.ledger.claim(cluster, claim.id)
             else:
-                return stored
+                return Forced(stored, ours=True)
         raise UnavailableError(f"claim {claim.id}: somebody else changed it each time")
 
     def wake(self, cluster: str, claim: NodeClaim, cause: str) -> None:
