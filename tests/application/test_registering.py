@@ -196,6 +196,23 @@ def test_a_claim_that_changed_since_it_was_read_moves_all_the_same_and_keeps_the
     assert (after.state, after.retirement is not None) == (ClaimState.INITIALIZED, True)
 
 
+@pytest.mark.parametrize(
+    ("others", "registered", "initialized"),
+    [(ClaimState.REGISTERED, 0, 1), (ClaimState.INITIALIZED, 0, 0)],
+)
+def test_what_another_run_took_forward_meanwhile_is_told_by_that_run(
+    others: ClaimState, registered: int, initialized: int
+) -> None:
+    yard = Yard(launched())
+    yard.cluster.add(joined())
+    before = yard.ledger.claims(CLUSTER)
+    yard.ledger.save_claim(CLUSTER, replace(before[0], state=others, node_name="n-0"))
+    registrar = Registrar(yard.ledger, yard.fleet, yard.observer)
+    assert registrar.advance(CLUSTER, yard.cluster, before, yard.cluster.read().nodes) == initialized
+    assert yard.states == [ClaimState.INITIALIZED]
+    assert (len(yard.observer.registrations), len(yard.observer.initializations)) == (registered, initialized)
+
+
 def test_an_instance_ec2_does_not_show_yet_is_named_by_the_next_run() -> None:
     yard = Yard(launched())
     yard.cluster.add(joined())

@@ -65,20 +65,28 @@ class Registrar:
             kubernetes.register_node(node.name, missing_labels(claim, node, target), (UNREGISTERED,))
             if claim.state.precedes(ClaimState.REGISTERED):
                 self.fleet.name(claim.instance_id, tags)
-            self._save(cluster, claim, node.name, target)
+            before = self._save(cluster, claim, node.name, target)
         except (ConflictError, NotFoundError, RefusedError) as error:
             self.observer.problem(cluster, "register", f"{node.name}: {error}; the next run tries again")
             return 0
-        self._announce(cluster, claim, node, target)
+        if before is None:
+            return 0
+        self._announce(cluster, before, node, target)
         return 1
 
-    def _save(self, cluster: str, claim: NodeClaim, node: str, target: ClaimState) -> None:
-        """It was read before the nodes: that it changed since, as its node leaves, is no reason to wait a minute."""
+    def _save(self, cluster: str, claim: NodeClaim, node: str, target: ClaimState) -> NodeClaim | None:
+        """The claim from which it was moved; None where another run moved it meanwhile, which tells it, too.
+
+        It was read before the nodes: that it changed since, as its node leaves, is no reason to wait a minute.
+        """
         try:
             self.ledger.save_claim(cluster, replace(advanced(claim, target), node_name=node))
         except ConflictError:
-            fresh = self.ledger.claim(cluster, claim.id)
-            self.ledger.save_claim(cluster, replace(advanced(fresh, target), node_name=node))
+            claim = self.ledger.claim(cluster, claim.id)
+            if not claim.state.precedes(target):
+                return None
+            self.ledger.save_claim(cluster, replace(advanced(claim, target), node_name=node))
+        return claim
 
     def _announce(self, cluster: str, claim: NodeClaim, node: Node, target: ClaimState) -> None:
         if claim.state.precedes(ClaimState.REGISTERED):
