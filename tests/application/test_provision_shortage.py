@@ -5,6 +5,7 @@ from datetime import timedelta
 from nodewright.adapters.memory import InMemoryLedger, Mishap
 from nodewright.application.errors import RefusedError, UnavailableError
 from nodewright.application.ports import FleetAnswer, FleetError, FleetRequest, LaunchTemplateSpec
+from nodewright.domain.claims import NodeClaim
 from tests.application.provisioning import ON_DEMAND, SMALL, SPOT, world
 from tests.application.world import CLUSTER, ZONES, World, node_class
 from tests.builders import pod, pods, pool
@@ -168,10 +169,10 @@ class RefusingLedger(InMemoryLedger):
 
     throttled = True
 
-    def settle_launch(self, *args: object, **kwargs: object) -> None:
+    def settle_launch(self, *args: object, **kwargs: object) -> tuple[NodeClaim, ...]:
         if self.throttled:
             raise UnavailableError("the table is throttled")
-        super().settle_launch(*args, **kwargs)  # type: ignore[arg-type]
+        return super().settle_launch(*args, **kwargs)  # type: ignore[arg-type]
 
 
 def test_when_what_came_cannot_be_stored_another_run_stores_it() -> None:

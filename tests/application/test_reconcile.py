@@ -116,6 +116,26 @@ def test_a_launch_whose_owner_died_is_finished() -> None:
     assert here.hinted("provision") == 0
 
 
+@pytest.mark.parametrize("call", ["claims", "settle_launch"])
+def test_nodes_of_a_launch_that_two_runs_finish_are_told_and_counted_once(
+    monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    here = killed_at("InMemoryFleet.launch")
+    here.later(LEASE)
+    launcher, real = here.launcher(), getattr(here.ledger, call)
+    rivals = iter((here.launcher(),))
+
+    def overtaken(*args: object) -> object:
+        for rival in rivals:
+            rival.finish(CLUSTER, here.market().lookup)
+        return real(*args)
+
+    monkeypatch.setattr(here.ledger, call, overtaken)
+    launcher.finish(CLUSTER, here.market().lookup)
+    told = [instance.id for _, _, answer in here.observer.launches for instance in answer.instances]
+    assert sorted(told) == sorted(instance.id for instance in here.running)
+
+
 def test_pods_of_a_launch_that_was_given_up_wake_provision_in_the_same_run() -> None:
     here = killed_at("InMemoryLedger.reserve")
     here.later(timedelta(minutes=6))

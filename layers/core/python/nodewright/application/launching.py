@@ -173,9 +173,12 @@ class Launcher:
         answer = self._came_of(cluster, record, now)
         claims = [c for c in self.ledger.claims(cluster) if c.launch_id == record.id]
         self._cool_down(answer.errors, {})
-        self._settle(cluster, record.id, claims, answer.instances, lookup)
-        for pool in dict.fromkeys(claim.pool for claim in claims):
-            self.observer.launched(cluster, pool, answer)
+        settled = self.ledger.settle_launch(cluster, record.id, assign(claims, answer.instances, lookup))
+        # Another run may finish it at the same time: each tells what it stored.
+        came = {claim.instance_id for claim in settled}
+        told = replace(answer, instances=tuple(i for i in answer.instances if i.id in came))
+        for pool in dict.fromkeys(claim.pool for claim in settled):
+            self.observer.launched(cluster, pool, told)
 
     def _came_of(self, cluster: str, record: LaunchRecord, now: datetime) -> FleetAnswer:
         """What a launch brought. Up to its deadline it is asked for once more, with the same request."""

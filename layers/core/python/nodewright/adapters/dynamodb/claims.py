@@ -93,7 +93,7 @@ class Claims(Usage):
             self._table.replace(claim_item(cluster, saved), *unchanged(claim))
         return saved
 
-    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> None:
+    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> tuple[NodeClaim, ...]:
         """Claims with an instance get it and an OWNER, claims without are gone, the launch goes last.
 
         More than one transaction for more than 48 nodes; asked again after a stop between two, it does what
@@ -101,7 +101,8 @@ class Claims(Usage):
         ConflictError when a claim has another instance, or an instance another owner.
         """
         stored = self._stored(cluster, claims)
-        steps = [self._settlement(cluster, claim, stored[claim.id]) for claim in _unsettled(claims, stored)]
+        unsettled = tuple(_unsettled(claims, stored))
+        steps = [self._settlement(cluster, claim, stored[claim.id]) for claim in unsettled]
         # Usage of every pool there could be, that of the cluster, and the launch.
         kept_free = len({claim.pool for claim in claims}) + 2
         transactions = list(_packed(steps, ITEMS_A_TRANSACTION - kept_free)) or [[]]
@@ -111,6 +112,7 @@ class Claims(Usage):
             if turn == len(transactions):
                 writes.append({"Delete": {"TableName": self._table.name, "Key": keys.launch(cluster, launch_id)}})
             self._table.transact(writes)
+        return unsettled
 
     def hand_back_launch(self, cluster: str, launch_id: str, now: datetime) -> None:
         """End its lease; nothing when it is settled."""
