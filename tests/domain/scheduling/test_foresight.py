@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from nodewright.domain.nodes import ZONE_LABEL
 from nodewright.domain.pods import Pod, StandsFor
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Snapshot
-from tests.builders import instance_type, options, pod, pods, resources, room, snapshot, spread
+from tests.builders import instance_type, options, pod, pods, resources, room, snapshot, spread, term
 from tests.domain.scheduling.checker import faults
 from tests.oracle import check
+
+APP = {"app": "w"}
 
 
 def standing(kind: StandsFor, of: Iterable[Pod]) -> tuple[Pod, ...]:
@@ -111,6 +114,29 @@ def test_rules_between_pods_hold_for_those_to_come() -> None:
         zones[zone] = zones.get(zone, 0) + sum(len(each.pods + each.expected) for each in launch.contents)
     assert sorted(zones.values()) == [2, 2, 2]
     assert check(here, plan) == []
+
+
+class TestNodesThatMayComeInOneZoneOrAnother:
+    """Bought for a real pod without rules; what comes later has to hold wherever they come."""
+
+    def test_they_may_be_an_empty_domain_of_a_spread(self) -> None:
+        everywhere = spread(honors_affinity=False)
+        first, second = pods(2, "w", cpu="1", labels=APP, spreads=(everywhere,), selector={ZONE_LABEL: "a"})
+        here = world(pod("real"), expected=[first], headroom=[second])
+
+        plan = solve(here)
+
+        assert [each.pod for each in plan.headroom.left] == [second.key]
+        assert check(here, plan) == []
+
+    def test_their_pods_may_be_in_the_way_of_anti_affinity_over_zones(self) -> None:
+        lonely = pod("lonely", cpu="1900m", anti_affinity=(term(labels=APP),))
+        here = world(pod("real", cpu="1", labels=APP), expected=[lonely])
+
+        plan = solve(here)
+
+        assert [each.pod for each in plan.expected.left] == [lonely.key]
+        assert check(here, plan) == []
 
 
 def test_a_plan_that_was_cut_has_no_room_for_them() -> None:

@@ -19,6 +19,7 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling.allotments import Portion
 from nodewright.domain.scheduling.apportioning import Apportioning
+from nodewright.domain.scheduling.as_planned import AsPlanned
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.buying import buy, relaxed_bound
 from nodewright.domain.scheduling.caps import Caps, caps
@@ -34,12 +35,22 @@ from nodewright.domain.snapshot import Snapshot
 Planner = Callable[[Snapshot], Plan]
 
 
-def grouped(snapshot: Snapshot, scene: Scene, free: Sequence[Shape], meter: Meter, careful: Planner) -> Plan | None:
-    """None where no pod under rules is simple. For snapshots without rooms; `careful` plans what is left."""
+def grouped(
+    snapshot: Snapshot,
+    scene: Scene,
+    free: Sequence[Shape],
+    meter: Meter,
+    careful: Planner,
+    like: Plan | None = None,
+) -> Plan | None:
+    """None where no pod under rules is simple. For snapshots without rooms; `careful` plans what is left.
+
+    `like`: a plan whose pods are to be in the domains where they are there.
+    """
     scene.look_round()
     prospects = Prospects(scene)
-    apportioning = Apportioning(scene, prospects)
-    portions = [(each, apportioning.portions(each)) for each in gatherings(scene, prospects)]
+    given = AsPlanned(snapshot, scene.tangle, like) if like else Apportioning(scene, prospects)
+    portions = [(each, given.portions(each)) for each in gatherings(scene, prospects)]
     allotted = [(each, found) for each, found in portions if found is not None]
     return _Grouping(snapshot, scene.tangle, allotted, free, meter).plan(careful) if allotted else None
 

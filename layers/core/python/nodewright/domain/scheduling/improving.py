@@ -45,9 +45,11 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         share = meter.share(group.effort * packing.cost / max(total, 1))
         improved = improve(group.problem, group.counts, purses + group.taken, packing, share, ideas)
         ideas = improved.ideas or ideas
-        found = improved.packing if improved.packing is not packing else replace(packing, remaining=purses)
+        found = [replace(packing, remaining=purses.copy())]
+        found += [improved.packing] if improved.packing is not packing else []
         # Beside nodes of another plan there is little to gain: not worth the time.
-        packings[number] = found if meter.contents else tidied(group.problem, found)
+        tidy = found if meter.contents else [tidied(group.problem, each) for each in found]
+        packings[number] = ties.best(group.problem, tidy)
         purses[:] = packings[number].remaining
         proven += improved.bound
     divided_up = sum(len(group.items) for group in groups) > len(counts)

@@ -4,8 +4,10 @@ Nodes that agree in all of that are of one locality. There are few (zones × wha
 rules are judged per locality, not per node.
 """
 
+import itertools
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,6 +37,14 @@ class Localities:
         """Whose number may be new."""
         codes = [self._code(key, room.labels.get(key)) for key in self.keys]
         return self._number((*codes, *(int(_passes(room, each)) for each in self.filters)))
+
+    def possible(self, room: Room) -> tuple[int, ...]:
+        """Of a room whose labels aren't all known yet: each that it may be of. None where that doesn't matter."""
+        keys = [key for key in self.keys if key in room.open_labels]
+        several = [sorted(room.open_labels[key], key=str) for key in keys]
+        found = (dict(zip(keys, values, strict=True)) for values in itertools.product(*several)) if keys else ()
+        known = ({key: value for key, value in each.items() if value is not None} for each in found)
+        return tuple(dict.fromkeys(self.of_room(replace(room, labels={**room.labels, **each})) for each in known))
 
     def known(self, room: Room) -> int | None:
         """The number of a room's locality, if there is any like it."""

@@ -39,32 +39,52 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
     if proposal is None:
         return judged(careful(snapshot))
     plan = judged(proposal)
-    if not plan.unschedulable and not few:
+    if not plan.unschedulable and not (few or (meter().finishing and _is_quickly_compared(snapshot))):
         return plan
     other = judged(careful(snapshot))
-    best = min(other, plan, key=_rank)
-    if plan.unschedulable or other.unschedulable or other.bound is None or plan.bound is None:
-        return best
-    # Of the same pods: what either proves holds for both.
-    return replace(best, bound=max(other.bound, plan.bound))
+    plans = [other, plan]
+    if _rank(other) < _rank(plan):
+        again = _like(snapshot, other, careful, meter)
+        plans += [] if again is None else [judged(again)]
+    best = min(plans, key=_rank)
+    bounds = [each.bound for each in plans if not each.unschedulable and each.bound is not None]
+    # Of the same pods: what any of them proves holds for all.
+    return replace(best, bound=max(bounds)) if len(bounds) == len(plans) else best
 
 
 _FEW: Final = 1_000
 """Pods; so few are planned both ways, or pod by pod alone where the plan is wanted at once."""
 
 
+_MORE: Final = 4_000
+_FEW_KINDS: Final = 100
+"""So many pods are planned both ways, too, where they are of so few kinds: pod by pod that takes half a second."""
+
+
+def _is_quickly_compared(snapshot: Snapshot) -> bool:
+    return len(snapshot.pods) <= _MORE and len(_sorted_out(snapshot).kinds) <= _FEW_KINDS
+
+
 def _rank(plan: Plan) -> tuple[int, int]:
     return len(plan.unschedulable), plan.cost
 
 
-def _grouped(snapshot: Snapshot, careful: Planner, meter: Meter) -> Plan | None:
+def _grouped(snapshot: Snapshot, careful: Planner, meter: Meter, like: Plan | None = None) -> Plan | None:
     sorted_out = _sorted_out(snapshot)
     if not sorted_out.kinds:
         return None
     # Whoever is set aside is for the careful path, which buys nothing for him.
     free = group(pod for pod in sorted_out.free if pod.key not in snapshot.set_aside)
     scene = JointPlan(snapshot, sorted_out, Waiting(free), meter).scene
-    return grouped(snapshot, scene, free, meter, careful)
+    return grouped(snapshot, scene, free, meter, careful, like)
+
+
+def _like(snapshot: Snapshot, plan: Plan, careful: Planner, meter: Callable[[], Meter]) -> Plan | None:
+    """Packed by shape with pods in the domains of this plan; made cheaper only where that is no dearer at once."""
+    quick = _grouped(snapshot, careful, meter().at_once(), like=plan)
+    if quick is None or quick.cost > plan.cost:
+        return None
+    return min(quick, _grouped(snapshot, careful, meter(), like=plan) or quick, key=_rank)
 
 
 def _sorted_out(snapshot: Snapshot) -> Tangle:

@@ -1,12 +1,14 @@
 """What rules count of the pods that are on a node already or come with it."""
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from nodewright.domain import nodes
 from nodewright.domain.pods import DaemonSet, Pod, PodKey
 from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.roles import Role, bound_roles, coming_roles
-from nodewright.domain.scheduling.rules import RepulsionRule, SpreadRule, rules_of
+from nodewright.domain.scheduling.rules import AffinityRule, RepulsionRule, SpreadRule, rules_of, topology_keys
 from nodewright.domain.snapshot import Room
 from nodewright.domain.taints import untolerated
 
@@ -21,6 +23,15 @@ def resident_roles(room: Room, tangle: Tangle) -> Iterator[tuple[Role, ...]]:
         repels = [tangle.index[RepulsionRule(term)] for term in pod.anti_affinity]
         if selected or repels:
             yield bound_roles(_counted(pod, selected, tangle), repels)
+
+
+def uncertain_roles(roles: Iterable[Role], keys: AbstractSet[str], tangle: Tangle) -> Iterator[Role]:
+    """What rules over these keys make of such a pod in a domain where it may come to be, or not."""
+    for role in roles:
+        rule = tangle.rules[role.rule]
+        if not keys.isdisjoint(topology_keys(rule)):
+            owner = role.owner and not isinstance(rule, AffinityRule)
+            yield replace(role, owner=owner, counted_on=False)
 
 
 def daemons_to_come(room: Room, daemon_sets: Iterable[DaemonSet]) -> Iterator[DaemonSet]:

@@ -17,7 +17,7 @@ from nodewright.domain.scheduling.new_daemons import NewDaemons
 from nodewright.domain.scheduling.offers import Offers
 from nodewright.domain.scheduling.opened import Opened
 from nodewright.domain.scheduling.ports import Ports
-from nodewright.domain.scheduling.residents import resident_roles
+from nodewright.domain.scheduling.residents import resident_roles, uncertain_roles
 from nodewright.domain.scheduling.roles import Role, roles
 from nodewright.domain.scheduling.rules import NodeFilter, is_host, topology_keys
 from nodewright.domain.scheduling.shapes import Wish
@@ -46,6 +46,7 @@ class Scene:
         self.localities = Localities(tangle.rules)
         others = tuple(sorted(bystanders, key=lambda room: room.name))
         of_rooms = [self.localities.of_room(room) for room in (*rooms, *others)]
+        self._possible = {room.name: self.localities.possible(room) for room in rooms if room.open_labels}
         of_rows = [self.localities.of_rows(tier) for tier in tiers]
         self.standing = Standing(rooms, self.demands, of_rooms[: len(rooms)])
         self._had = self.standing.free.copy()
@@ -289,8 +290,13 @@ class Scene:
         """What is on a node already."""
         self.tallies.there(locality)
         self.tallies.there_by_name(site, lambda rule: counts(rule, room))
-        for each in resident_roles(room, self.tangle):
+        residents = list(resident_roles(room, self.tangle))
+        for each in residents:
             self._add(each, locality, site)
+        for possible in self._possible.get(room.name, ()):
+            self.tallies.there(possible)
+            for each in residents:
+                self.tallies.add(uncertain_roles(each, room.open_labels.keys(), self.tangle), possible, site)
         if site >= 0:
             self.ports.take(room.host_ports, site)
             self.demands.attach(room.all_attached, site)
