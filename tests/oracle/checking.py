@@ -73,10 +73,17 @@ def _cost_faults(plan: Plan) -> Iterator[str]:
 
 
 def _priority_faults(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
-    """Of pods that are alike the more important are bought for first."""
+    """Of pods that are alike the more important are bought for first.
+
+    But one that seeks company has none of pods that aren't there, which those that aren't there either may have.
+    """
     left = {each.pod for each in plan.unschedulable}
     bought = {key for launch in plan.launches for content in launch.nodes for key in content}
     for pod in (each for each in snapshot.pods if each.key in left and each.key not in snapshot.set_aside):
         less = (each for each in snapshot.pods if each.key in bought and rank(each) < rank(pod))
-        for other in (each for each in less if likeness(each) == likeness(pod)):
+        for other in (each for each in less if likeness(each) == likeness(pod) and not _only_it_has_company(each, pod)):
             yield f"{pod.key} of priority {pod.priority} is left, {other.key} of {other.priority} is bought for"
+
+
+def _only_it_has_company(pod: Pod, left: Pod) -> bool:
+    return bool(left.affinity) and pod.stands_for != left.stands_for
