@@ -39,7 +39,7 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
     if proposal is None:
         return judged(careful(snapshot))
     plan = judged(proposal)
-    if not plan.unschedulable and not (few or (meter().finishing and _is_quickly_compared(snapshot))):
+    if not plan.unschedulable and not few:
         return plan
     other = judged(careful(snapshot))
     plans = [other, plan]
@@ -54,15 +54,6 @@ def better_plan(snapshot: Snapshot, careful: Planner, judged: Judge, meter: Call
 
 _FEW: Final = 1_000
 """Pods; so few are planned both ways, or pod by pod alone where the plan is wanted at once."""
-
-
-_MORE: Final = 4_000
-_FEW_KINDS: Final = 100
-"""So many pods are planned both ways, too, where they are of so few kinds: pod by pod that takes half a second."""
-
-
-def _is_quickly_compared(snapshot: Snapshot) -> bool:
-    return len(snapshot.pods) <= _MORE and len(_sorted_out(snapshot).kinds) <= _FEW_KINDS
 
 
 def _rank(plan: Plan) -> tuple[int, int]:
