@@ -106,15 +106,27 @@ class TestCrosswise:
     def test_with_one_pod_of_each_kind_there_is_always_one_that_may_come(self) -> None:
         assert never_stuck([1, 1, 1, 1], [_view((0, 0, 1, 1)), _view((0, 1, 0, 1))])
 
+    def test_a_zone_is_none_before_its_first_node_is_there(self) -> None:
+        """Both of one zone may come when it is the only one, and are in the way of two others then."""
+        zones, kinds, counts = (0, 0, 1, 1, 2, 2), (0, 1, 0, 1, 0, 1), [0, 1, 0, 2, 2, 0]
+        there = [_view(zones), _view(kinds)]
+        assert never_stuck(counts, there)
+        assert not never_stuck(counts, [replace(view, standing=~view.standing) for view in there])
+
+    def test_a_pod_that_surely_comes_need_not_be_there_first(self) -> None:
+        """One in the third zone that comes anyhow: were it there, nobody else of that zone might come too soon."""
+        one = np.array([0, 0, 1])
+        zones = replace(_view((1, 0, 2, 1)), most=one, least=one)
+        kinds = replace(_view((1, 0, 0, 0)), max_skew=2)
+        assert never_stuck([1, 1, 1, 1], [replace(zones, bound=one), kinds])
+        assert not never_stuck([1, 1, 1, 1], [zones, kinds])
+
     def test_too_many_orders_are_not_gone_through(self) -> None:
         assert not never_stuck([1000, 1000], [_view((0, 1))])
 
     def test_a_pod_that_a_spread_counts_but_does_not_bind_may_be_in_the_way_of_one_that_it_binds(self) -> None:
-        nobody = np.zeros(2, dtype=np.int64)
-
         def both(*domains: int) -> bool:
-            view = SpreadView(domains, (True, False), (True, True), nobody, nobody, max_skew=1, enough_domains=True)
-            return never_stuck([1, 1], [view])
+            return never_stuck([1, 1], [replace(_view(domains), binds=(True, False))])
 
         assert both(0, 1)
         assert not both(0, 0)
@@ -216,7 +228,17 @@ def _crosswise(count: int, over_zones: int, over_capacity_types: int) -> tuple[P
 
 
 def _view(domain_of: tuple[int, ...]) -> SpreadView:
-    """Of pods alone, maxSkew 1."""
-    nobody = np.zeros(max(domain_of) + 1, dtype=np.int64)
+    """Of pods alone, maxSkew 1; there are nodes in two domains."""
+    nobody = np.zeros(max(2, *(each + 1 for each in domain_of)), dtype=np.int64)
     every = (True,) * len(domain_of)
-    return SpreadView(domain_of, every, every, most=nobody, least=nobody, max_skew=1, enough_domains=True)
+    return SpreadView(
+        domain_of,
+        binds=every,
+        counted=every,
+        most=nobody,
+        least=nobody,
+        bound=nobody,
+        standing=nobody == 0,
+        max_skew=1,
+        enough_domains=True,
+    )

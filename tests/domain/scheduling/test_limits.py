@@ -2,9 +2,10 @@
 
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.limits import PRICE, Limits
+from nodewright.domain.nodes import HOSTNAME_LABEL, ZONE_LABEL
 from nodewright.domain.plans import Plan
 from nodewright.domain.scheduling import solve
-from tests.builders import USD, instance_type, offering, options, pod, pods, pool, resources, snapshot
+from tests.builders import USD, instance_type, offering, options, pod, pods, pool, resources, snapshot, spread
 
 
 def nodes(plan: Plan) -> int:
@@ -111,3 +112,26 @@ def test_the_bound_holds_where_limits_make_pods_spill_to_a_lighter_and_cheaper_p
     assert {launch.pool: len(launch.nodes) for launch in plan.launches} == {"heavy": 1, "light": 2}
     assert plan.bound is not None
     assert plan.bound <= 3 * 1_000_000_000
+
+
+def test_nodes_of_the_last_of_a_limit_come_in_no_zone_that_keeps_pods_of_a_spread_out() -> None:
+    """That spread counts every node, wherever its own pods may be; with the limit used up nothing more is bought."""
+    asked, apart = {"app": "w"}, {"app": "apart"}
+    everywhere = spread(labels=asked, honors_affinity=False)
+    spread_out = pods(2, "s", cpu="900m", labels=asked, selector={ZONE_LABEL: "a"}, spreads=(everywhere,))
+    alone = pods(2, "f", cpu="1900m", labels=apart, spreads=(spread(HOSTNAME_LABEL, apart),))
+    here = snapshot((*spread_out, *alone), pools=[options(types=[instance_type()], remaining=resources(nodes=3))])
+
+    plan = solve(here)
+
+    assert not plan.unschedulable
+    assert {launch.zones for launch in plan.launches} == {("a",)}
+
+
+def test_what_is_proven_holds_where_limits_put_more_on_a_node_than_a_spread_over_nodes_would() -> None:
+    apart = pods(6, cpu="100m", labels={"app": "w"}, spreads=(spread(HOSTNAME_LABEL),))
+    plan = solve(snapshot(apart, pools=[options(types=[instance_type()], remaining=resources(nodes=3))]))
+
+    assert nodes(plan) == 3
+    assert plan.bound is not None
+    assert plan.bound <= plan.cost

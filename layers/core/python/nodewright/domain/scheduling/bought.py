@@ -42,6 +42,9 @@ class Bought:
             name = self._unseen.pop(0)
             yield from planned_rooms(self._snapshot, self._launches[name], self._pods, name)
 
+    def __len__(self) -> int:
+        return len(self._nodes)
+
     def __contains__(self, room: str) -> bool:
         return room in self._nodes
 

@@ -13,7 +13,7 @@ import numpy as np
 from nodewright.domain.scheduling import vacancies
 from nodewright.domain.scheduling.arrays import Bools, Ints
 from nodewright.domain.scheduling.budget import Meter
-from nodewright.domain.scheduling.crossing import Target, crossed, even_targets
+from nodewright.domain.scheduling.crossing import Crossings, Target, even_targets
 from nodewright.domain.scheduling.entangled import Kind, min_key
 from nodewright.domain.scheduling.giving_way import Tries, given_way
 from nodewright.domain.scheduling.homes import Member, homes
@@ -116,9 +116,10 @@ class _Placing:
 
     def cross(self) -> None:
         """Pods left that are under several spreads at once."""
+        crossings = Crossings(self._scene)
         for number in self.order:
             while self._scene.waiting[number] and self._meter.spend(0):
-                several = (self._beside_spreads(number, *found) for found in crossed(self._scene, number))
+                several = (self._beside_spreads(number, *found) for found in crossings.fine(number))
                 spot = next((each for each in several if each is not None), None)
                 if spot is None:
                     break

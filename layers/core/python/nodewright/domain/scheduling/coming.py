@@ -162,12 +162,16 @@ class _Coming:
             if domain is not None and member not in group:
                 most[index[domain]] += 1
                 least[index[domain]] += member is None or member in self._sure
+        bound = Counter(domains[site] for site in self._ledger.bound[number])
+        there = {domain for domain, site in zip(domains, self._ledger.sites, strict=True) if not site.is_new}
         return SpreadView(
             domain_of=tuple(index.get(each.domain, -1) for each in cells),
             binds=tuple(each.binds for each in cells),
             counted=tuple(each.counted for each in cells),
             most=most,
             least=least,
+            bound=np.array([bound[each] for each in index], dtype=np.int64),
+            standing=np.array([each in there for each in index], dtype=np.bool_),
             max_skew=rule.max_skew,
             enough_domains=len(index) >= rule.min_domains,
         )

@@ -3,9 +3,10 @@ proves that all come.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
@@ -38,16 +39,27 @@ class Target:
         return all(there[cell] >= many for cell, many in self.cells.items()) and crossing.is_proven(there, there)
 
 
-def crossed(scene: Scene, number: int) -> Iterator[tuple[Sequence[int], Ruling]]:
-    """Several spreads of a kind, and where one more of its pods can't get stuck for them.
+class Crossings:
+    """Kinds whose spreads have to do with each other, as things stand."""
 
-    First of those that are under the same spreads, then of all that have to do with each other.
-    """
-    for crossing in _crossings(scene, number):
-        placed = crossing.placed()
-        fine = {cell for cell in set(crossing.cells(number)) if crossing.is_proven(placed, placed + Counter({cell: 1}))}
-        if fine:
-            yield crossing.rules, _ruling(scene, crossing, number, fine)
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._groups = _Groups(scene, _waited_for(scene))
+        self._crossing = cache(partial(Crossing, scene))
+
+    def fine(self, number: int) -> Iterator[tuple[Sequence[int], Ruling]]:
+        """Several spreads of a kind, and where one more of its pods can't get stuck for them.
+
+        First of those that are under the same spreads, then of all that have to do with each other.
+        """
+        for kinds, rules in self._groups.of(number):
+            crossing = self._crossing(kinds, rules)
+            placed = crossing.placed()
+            if crossing.can_be_explored(placed):
+                cells = set(crossing.cells(number))
+                fine = {cell for cell in cells if crossing.is_proven(placed, placed + Counter({cell: 1}))}
+                if fine:
+                    yield rules, _ruling(self._scene, crossing, number, fine)
 
 
 def even_targets(scene: Scene) -> tuple[Target, ...]:
@@ -55,20 +67,11 @@ def even_targets(scene: Scene) -> tuple[Target, ...]:
 
     Only where that is more than there are. Over domains of many nodes.
     """
-    over_many = scene.tallies.spreads_by_rule.keys()
-    kinds = [number for number, pods in enumerate(scene.waiting) if pods]
-    alike = dict.fromkeys(_alike(scene, each, over_many) for each in kinds)
+    groups = _Groups(scene, scene.tallies.spreads_by_rule)
+    alike = dict.fromkeys(groups.alike(number) for number, pods in enumerate(scene.waiting) if pods)
     crossings = [Crossing(scene, kinds, rules) for kinds, rules in filter(None, alike)]
     found = (_even(scene, each) for each in crossings)
     return tuple(target for target in found if target is not None)
-
-
-def _crossings(scene: Scene, number: int) -> Iterator[Crossing]:
-    waited_for = _waited_for(scene)
-    alike = _alike(scene, number, waited_for)
-    related = _related(scene, number, waited_for)
-    for kinds, rules in dict.fromkeys(filter(None, (alike, related))):
-        yield Crossing(scene, kinds, rules)
 
 
 def _ruling(scene: Scene, crossing: Crossing, kind: int, fine: AbstractSet[Cell]) -> Ruling:
@@ -118,37 +121,52 @@ def _waited_for(scene: Scene) -> AbstractSet[int]:
     return {*scene.tallies.spreads_by_rule, *hosts}
 
 
-def _alike(scene: Scene, number: int, waited_for: AbstractSet[int]) -> _Group | None:
-    """Kinds under the several spreads of this one; None where it has only one, or others have not all of them."""
-    mine = _owned(scene, number, waited_for)
-    if len(mine) < 2:
-        return None
-    group = [each for each in range(len(scene.tangle.kinds)) if set(scene.tangle.kinds[each].owns) & mine]
-    alike = all(
-        _owned(scene, each, waited_for) == mine and _counting(scene, each, mine) == _counting(scene, number, mine)
-        for each in group
-    )
-    return (tuple(group), tuple(sorted(mine))) if alike else None
+class _Groups:
+    def __init__(self, scene: Scene, waited_for: Iterable[int]) -> None:
+        self._scene = scene
+        rules = frozenset(waited_for)
+        kinds = scene.tangle.kinds
+        self._owned = [rules.intersection(kind.owns) for kind in kinds]
+        self._counting = [rules.intersection(kind.selected) for kind in kinds]
+        self._under = [number for number, mine in enumerate(self._owned) if mine]
+        self._touched = {number: self._owned[number] | self._counting[number] for number in self._under}
+        self._known: dict[frozenset[int], _Group | None] = {}
 
+    def of(self, number: int) -> Iterator[_Group]:
+        """Those under the same spreads as a kind, then all that have to do with these; none that wait for company."""
+        mine = self._owned[number]
+        if mine not in self._known:
+            self._known[mine] = self._related(mine)
+        for group in dict.fromkeys(filter(None, (self.alike(number), self._known[mine]))):
+            if not any(self._waits_for_company(each, group[0]) for each in group[0]):
+                yield group
 
-def _related(scene: Scene, number: int, waited_for: AbstractSet[int]) -> _Group | None:
-    """All kinds under spreads that bind or count each other's pods; None where that is a single spread."""
-    kinds: set[int] = set()
-    rules = set(_owned(scene, number, waited_for))
-    owned = {each: _owned(scene, each, waited_for) for each in range(len(scene.tangle.kinds))}
-    under = {each: mine for each, mine in owned.items() if mine}
-    while True:
-        near = {each for each, mine in under.items() if not rules.isdisjoint(mine | _counting(scene, each, waited_for))}
-        if near == kinds:
-            break
-        kinds = near
-        rules = rules.union(*(under[each] for each in kinds))
-    return (tuple(sorted(kinds)), tuple(sorted(rules))) if len(rules) > 1 else None
+    def alike(self, number: int) -> _Group | None:
+        """Kinds under the several spreads of this one; None where it has only one, or others have not all of them."""
+        mine = self._owned[number]
+        if len(mine) < 2:
+            return None
+        group = [each for each in self._under if not self._owned[each].isdisjoint(mine)]
+        looks = {(self._owned[each], self._counting[each] & mine) for each in group}
+        return (tuple(group), tuple(sorted(mine))) if len(looks) == 1 else None
 
+    def _related(self, mine: frozenset[int]) -> _Group | None:
+        """All kinds under spreads that bind or count each other's pods; None where that is a single spread."""
+        kinds: set[int] = set()
+        rules = set(mine)
+        while True:
+            near = {each for each in self._under if not rules.isdisjoint(self._touched[each])}
+            if near == kinds:
+                break
+            kinds = near
+            rules = rules.union(*(self._owned[each] for each in kinds))
+        return (tuple(sorted(kinds)), tuple(sorted(rules))) if len(rules) > 1 else None
 
-def _owned(scene: Scene, kind: int, rules: AbstractSet[int]) -> AbstractSet[int]:
-    return rules & frozenset(scene.tangle.kinds[kind].owns)
-
-
-def _counting(scene: Scene, kind: int, rules: AbstractSet[int]) -> AbstractSet[int]:
-    return rules & frozenset(scene.tangle.kinds[kind].selected)
+    def _waits_for_company(self, kind: int, group: Sequence[int]) -> bool:
+        """Whether an affinity may keep it waiting for the group itself, of which spreads know nothing."""
+        scene, kinds = self._scene, self._scene.tangle.kinds
+        ranked = [rule for rule in kinds[kind].owns if scene.ranks[rule]]
+        affinities = {rule for rule in ranked if scene.tallies.affinity(rule) is not None}
+        others = set(range(len(kinds))).difference(group) if affinities else ()
+        counted = {rule for each in others if scene.placed[each] for rule in kinds[each].selected}
+        return not affinities <= counted

@@ -1,13 +1,13 @@
 """Kinds of pods that wait for the same spreads, and whether so many of them surely come (exploring.py)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from nodewright.domain.scheduling.arrays import Ints
-from nodewright.domain.scheduling.exploring import SpreadView, is_too_much, never_stuck
+from nodewright.domain.scheduling.exploring import MOST_STATES, SpreadView, never_stuck, states
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.tallies import SpreadTally
 from nodewright.domain.scheduling.terms import HostSpread
@@ -53,18 +53,25 @@ class Crossing:
         """Those that are planned by now."""
         domains = self._domains()
         found: Counter[Cell] = Counter()
-        for kind in self.kinds:
-            for spot, many in self._whereabouts(kind).items():
-                found[Cell(domains[spot], self.looks[kind])] += many
+        for kind, spot, many in self._whereabouts():
+            found[Cell(domains[spot], self.looks[kind])] += many
         return found
+
+    def can_be_explored(self, counts: Cells) -> bool:
+        """Whether so many may still be gone through."""
+        return states(counts.values()) <= MOST_STATES and self._work(counts) <= self._scene.explorable
 
     def is_proven(self, placed: Cells, counts: Cells) -> bool:
         """Whether so many come, in place of those that are planned."""
-        cells = sorted(counts)
-        numbers = [counts[cell] for cell in cells]
-        if is_too_much(numbers) or not all(cell.is_allowed for cell in cells):
+        if not self.can_be_explored(counts) or not all(cell.is_allowed for cell in counts):
             return False
-        return never_stuck(numbers, [self._view(at, cells, placed) for at in range(len(self.rules))])
+        self._scene.explorable -= self._work(counts)
+        cells = sorted(counts)
+        views = [self._view(at, cells, placed) for at in range(len(self.rules))]
+        return never_stuck([counts[cell] for cell in cells], views)
+
+    def _work(self, counts: Cells) -> int:
+        return states(counts.values()) * len(counts) * len(self.rules)
 
     def counts_of_others(self, placed: Cells) -> list[Ints]:
         """By domain; for spreads over domains of many nodes."""
@@ -85,11 +92,13 @@ class Crossing:
         ]
         return list(zip(*several, strict=True))
 
-    def _whereabouts(self, kind: int) -> Mapping[int, int]:
-        """Locality or site → pods of a kind."""
+    def _whereabouts(self) -> Iterator[tuple[int, int, int]]:
+        """Kind, locality or site, pods."""
         if not self.by_site:
-            return self._scene.placed[kind]
-        return Counter(site for site, some in enumerate(self._scene.contents) for each, _ in some if each == kind)
+            yield from ((kind, spot, many) for kind in self.kinds for spot, many in self._scene.placed[kind].items())
+            return
+        for site, some in enumerate(self._scene.contents):
+            yield from ((kind, site, 1) for kind, _ in some if kind in self.looks)
 
     def _view(self, at: int, cells: Sequence[Cell], placed: Cells) -> SpreadView:
         """A spread without these pods themselves, over the domains there are or may be."""
@@ -107,6 +116,8 @@ class Crossing:
             counted=tuple(cell.look[at][1] for cell in cells),
             most=np.array([most[domain] for domain in known], dtype=np.int64),
             least=np.array([least[domain] for domain in known], dtype=np.int64),
+            bound=np.array([tally.bound.get(domain, 0) for domain in known], dtype=np.int64),
+            standing=np.array([domain in tally.standing for domain in known], dtype=np.bool_),
             max_skew=tally.rule.max_skew,
             enough_domains=len(known) >= tally.rule.min_domains,
         )

@@ -3,7 +3,7 @@
 For one spread an argument is enough (waiting_order.py); with two, pods may wait for each other crosswise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
@@ -27,6 +27,10 @@ class SpreadView:
     """Other pods that may be counted in each domain by then."""
     least: Ints
     """Other pods that surely are."""
+    bound: Ints
+    """Other pods that are there before any of these comes."""
+    standing: Bools
+    """Domains that have a node by then; any other is none until one of these pods is there."""
     max_skew: int
     enough_domains: bool
 
@@ -37,15 +41,22 @@ class SpreadView:
         """
         if not self.binds[cell]:
             return np.ones(come.shape[1], dtype=np.bool_)
-        here, there = (self.least, self.most) if luckily else (self.most, self.least)
+        here = self.bound if luckily else self.most
         home, itself = self.domain_of[cell], int(self.counted[cell])
         count = here[home] + self._of_domain(home, come) + itself
-        others = [there[each] + self._of_domain(each, come) for each in range(len(there)) if each != home]
+        others = [self._elsewhere(each, come, luckily=luckily) for each in range(len(here)) if each != home]
         lowest = np.minimum.reduce(others) if others and self.enough_domains else 0
         if self.enough_domains and not others:
             lowest = count - itself
         fine: Bools = (count - lowest <= self.max_skew) & (itself <= self.max_skew)
         return fine
+
+    def _elsewhere(self, domain: int, come: Ints, *, luckily: bool) -> Ints:
+        count: Ints = self._of_domain(domain, come) + (self.most if luckily else self.least)[domain]
+        if luckily and not self.standing[domain]:
+            arrived = come[[n for n, each in enumerate(self.domain_of) if each == domain]].any(axis=0)
+            count = np.where(arrived, count, _NONE)
+        return count
 
     def _of_domain(self, domain: int, come: Ints) -> Ints:
         mine = [n for n, each in enumerate(self.domain_of) if each == domain and self.counted[n]]
@@ -58,7 +69,7 @@ def never_stuck(cells: Sequence[int], spreads: Sequence[SpreadView]) -> bool:
 
     `cells`: how many pods are meant for each.
     """
-    if is_too_much(cells):
+    if states(cells) > MOST_STATES:
         return False
     shape = tuple(number + 1 for number in cells)
     come = np.indices(shape).reshape(len(shape), -1)
@@ -69,12 +80,14 @@ def never_stuck(cells: Sequence[int], spreads: Sequence[SpreadView]) -> bool:
     return not bool((_reached(shape, lucky) & stuck).any())
 
 
-def is_too_much(cells: Sequence[int]) -> bool:
-    """Whether there are too many states to go through."""
-    return prod(number + 1 for number in cells) > _MOST
+def states(cells: Iterable[int]) -> int:
+    """How many of each cell may have come."""
+    return prod(number + 1 for number in cells)
 
 
-_MOST: Final = 100_000
+MOST_STATES: Final = 100_000
+_NONE: Final = 2**40
+"""Where no node is there is no least."""
 
 
 def _all(spreads: Sequence[SpreadView], cell: int, come: Ints, *, luckily: bool = False) -> Bools:

@@ -30,6 +30,7 @@ class Site:
     attachable: Mapping[str, int] = field(default_factory=dict)
     attached: frozenset[Attachment] = frozenset()
     """Before anything planned comes."""
+    is_new: bool = False
 
     def label(self, key: str) -> str | None:
         """Every node is a domain of its own by hostname, also before it has that label."""
@@ -76,6 +77,7 @@ def _new(snapshot: Snapshot, plan: Plan, pods: Mapping[PodKey, Pod]) -> Iterator
                 daemons=daemons,
                 host_ports=tuple(port for each in daemons for port in each.host_ports),
                 attachable={} if volumes is None else {EBS_DRIVER: volumes},
+                is_new=True,
             )
 
 

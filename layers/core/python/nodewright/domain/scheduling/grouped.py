@@ -26,6 +26,7 @@ from nodewright.domain.scheduling.caps import Caps, caps
 from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.gathering import Gathering, Sort, gatherings
 from nodewright.domain.scheduling.prospects import Prospects
+from nodewright.domain.scheduling.proving import proven
 from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.seating import INDIFFERENT, Manners, Seating
 from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish, in_turn
@@ -144,6 +145,9 @@ class _Grouping:
 
     def _bound(self, launches: Sequence[Launch]) -> int:
         """Whatever the rules, but for numbers per node."""
+        if any(options.remaining is not None for options in self._pools):
+            # Where no further nodes can be had a spread over nodes is no number per node.
+            return proven(self._snapshot, launches)
         placed = _placed(launches)
         whole = [Portion(number, len(kind.pods), None) for number, kind in enumerate(self._tangle.kinds)]
         shapes = _shapes(self._tangle, self._caps, whole, self._free, proven=True)

@@ -32,6 +32,8 @@ class Ledger:
         for key, numbers in self.rules_of.items():
             for rule in numbers:
                 self.owners[rule].append(key)
+        self.bound: list[list[int]] = [[] for _ in self.rules]
+        """Sites of those that each rule counts by now."""
         self.members = self._members(Selections(self.rules, namespaces))
         """Whom each rule counts."""
         self.selected = [{key for _, key in members if key is not None} for members in self.members]
@@ -81,6 +83,8 @@ class Ledger:
                 for index in selections.of(pod.key.namespace, pod.labels):
                     if not (pod.terminating and isinstance(self.rules[index], SpreadRule)):
                         found[index].append((number, planned))
+                        if planned is None:
+                            self.bound[index].append(number)
         return found
 
     def _guarded(self) -> set[tuple[int, str | None]]:

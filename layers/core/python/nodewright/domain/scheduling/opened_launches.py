@@ -120,7 +120,7 @@ class _Tier:
     def _mask(self, node: int, site: int) -> Bools:
         opened = self._opened
         mask = opened.allowed(node) & every(opened.room >= opened.load[node])
-        mask &= self._same_locality(int(opened.row[node]), site)
+        mask &= self._same_locality(int(opened.row[node]), site, mask)
         for shape in dict.fromkeys(self._shapes[pod] for pod in self._fillers.get(site, ())):
             if shape not in self._wished:
                 self._wished[shape] = wished_rows(self._place, shape.wish)
@@ -133,18 +133,18 @@ class _Tier:
         requests += [self._shapes[pod].requests for pod in self._fillers.get(site, ())]
         return np.array([sum(each.get(name) for each in requests) for name in self._place.resources], dtype=np.int64)
 
-    def _same_locality(self, row: int, site: int) -> Bools:
+    def _same_locality(self, row: int, site: int, mask: Bools) -> Bools:
         """Offerings that are the same to the rules that have to do with what is on the node."""
-        columns = self._columns(site)
+        columns = self._columns(site, np.unique(self._opened.locality[mask]))
         locality = int(self._opened.locality[row])
         if (locality, columns) not in self._alike:
             alike = self._scene.localities.alike(locality, columns)
             self._alike[locality, columns] = alike[self._opened.locality]
         return self._alike[locality, columns]
 
-    def _columns(self, site: int) -> tuple[int, ...]:
+    def _columns(self, site: int, within: Ints) -> tuple[int, ...]:
         localities = self._scene.localities
-        if self._scene.tallies.is_wary:
+        if self._scene.tallies.is_wary or self._scene.tallies.are_surprised(within):
             return tuple(range(localities.width))
         touched = [self._scene.tangle.rules[rule] for rule in self._touched(site)]
         keys = {key for rule in touched for key in topology_keys(rule) if not is_host(key)}

@@ -66,6 +66,8 @@ class Scene:
         """Pods of nodes whose launch lists didn't come about."""
         self.contents: list[list[tuple[int, Pod]]] = [[] for _ in rooms]
         """What was placed at each site: kind and pod."""
+        self.explorable = 20_000_000
+        """What crossings may still go through: states × cells × rules."""
         self.freedom = Freedom(tangle, self.localities)
         self._countable: dict[tuple[int, NodeFilter], Bools] = {}
         # Nodes that take no pods have sites below 0.
@@ -73,6 +75,7 @@ class Scene:
         there = list(zip((*rooms, *others), of_rooms, sites, strict=True))
         for each in there:
             self._furnish(*each)
+        self.tallies.begin()
         # Nodes that take no pods have the DaemonSets' pods that they will have.
         for each in there[: len(rooms)]:
             expect_daemons(self.tallies, tangle, daemon_sets, *each)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from nodewright.domain.plans import Launch, Nomination, Plan
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling.bought import Bought
 from nodewright.domain.scheduling.final_state import offered_labels
 from nodewright.domain.scheduling.planned_rooms import filled, paid
-from nodewright.domain.scheduling.rules import Rule, is_host, topology_keys
+from nodewright.domain.scheduling.rules import Rule, is_host, rules_of, topology_keys
 from nodewright.domain.snapshot import Snapshot
 
 
@@ -40,16 +41,14 @@ class Succession:
         self._plans += 1
 
     def extend(self, pods: Sequence[Pod], planner: Callable[[Snapshot], Plan]) -> Plan:
-        """Add what is made of these, apart from those for whom nothing is bought; who is left, of all of them."""
-        aside = [pod for pod in pods if pod.key in self._snapshot.set_aside]
-        others = [pod for pod in pods if pod.key not in self._snapshot.set_aside]
+        """Add what is made of these; who is left. Those for whom nothing is bought are on no node that was."""
+        aside = [pod for pod in pods if pod.key in self._snapshot.set_aside and len(self._bought)]
+        others = pods if not aside else [pod for pod in pods if pod.key not in self._snapshot.set_aside]
         plans = []
-        if others:
-            plans.append(planner(self.left(others)))
-            self.add(plans[-1])
-        if aside:
-            plans.append(planner(self._beside_bought(aside)))
-            self.add(plans[-1])
+        for some, look in ((others, self.left), (aside, self._beside_bought)):
+            if some:
+                plans.append(self._fixed(planner(look(some))))
+                self.add(plans[-1])
         return Plan(
             unschedulable=tuple(each for plan in plans for each in plan.unschedulable),
             truncated=any(plan.truncated for plan in plans),
@@ -70,6 +69,18 @@ class Succession:
         bought = tuple(room for room in found.rooms if room.name in self._bought)
         return replace(found, rooms=there, bystanders=(*found.bystanders, *bought))
 
+    def _fixed(self, plan: Plan) -> Plan:
+        """With nodes of which whoever comes later knows where they are, as far as their lists may be cut."""
+        launches = (
+            _pinned(self._snapshot, each, self._rules) if _can_be_cut(self._snapshot, each) else each
+            for each in plan.launches
+        )
+        return replace(plan, launches=tuple(launches))
+
+    @cached_property
+    def _rules(self) -> Sequence[Rule]:
+        return tuple(dict.fromkeys(rule for pod in self._snapshot.pods for rule in rules_of(pod)))
+
     def _send(self, nomination: Nomination) -> None:
         name = nomination.node
         self._rooms[name] = filled(self._rooms[name], tuple(self._pods[key] for key in nomination.pods))
@@ -85,8 +96,7 @@ def completed(
     """The plan of all other pods with these planned around it; None where its launch lists can't be cut for that."""
     if not left:
         return _both(_after(snapshot, plan), plan, Plan())
-    pools = {options.pool.name: options.pool for options in snapshot.pools}
-    if any(each.min_values for launch in plan.launches for each in pools[launch.pool].requirements.values()):
+    if not all(_can_be_cut(snapshot, launch) for launch in plan.launches):
         return None
     pinned = replace(plan, launches=tuple(_pinned(snapshot, launch, rules) for launch in plan.launches))
     succession = _after(snapshot, pinned)
@@ -112,6 +122,12 @@ def _both(succession: Succession, plan: Plan, rest: Plan) -> Plan:
         cost=sum(launch.price * len(launch.nodes) for launch in launches),
         truncated=plan.truncated or rest.truncated,
     )
+
+
+def _can_be_cut(snapshot: Snapshot, launch: Launch) -> bool:
+    """Whether no choice is asked for that its list has to leave."""
+    pool = next(each.pool for each in snapshot.pools if each.pool.name == launch.pool)
+    return not any(requirement.min_values for requirement in pool.requirements.values())
 
 
 def _pinned(snapshot: Snapshot, launch: Launch, rules: Sequence[Rule]) -> Launch:

@@ -1,7 +1,8 @@
 """How many pods each rule counts where, and what that leaves open to further ones."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -35,6 +36,13 @@ class Tallies:
         """Affinities that count somebody."""
         affinities = ((index, each) for index, each in enumerate(self._of) if isinstance(each, Affinity))
         return frozenset(index for index, each in affinities if not each.is_open)
+
+    def begin(self) -> None:
+        """From now on things are planned."""
+        for spread in self.spreads_by_rule.values():
+            spread.begin()
+        for host_spread in self.host_spreads.values():
+            host_spread.begin()
 
     def there(self, locality: int) -> None:
         """There is a node of it."""
@@ -103,6 +111,10 @@ class Tallies:
             mask &= spread.opens(with_one=rule in sure)
         return mask
 
+    def are_surprised(self, localities: Ints) -> bool:
+        """Whether a node in one of these may be in the way of pods that are placed."""
+        return not all(each.opens(with_one=False)[localities].all() for each in self.spreads_by_rule.values())
+
     def bears(self, rule: int, roles: Iterable[Role], more: Ints, localities: Ints) -> Bools:
         """Where a rule lets a new node be opened that has so many more of the pods it counts, for a pod of these roles.
 
@@ -163,6 +175,10 @@ class SpreadTally:
         self._owners = np.zeros(size, dtype=np.int64)
         self._nodes = np.zeros(size, dtype=np.int64)
         self._home: tuple[int, int] | None = None
+        self.bound: Mapping[int, int] = {}
+        """Domain → how many it counted before anything was planned."""
+        self.standing: AbstractSet[int] = frozenset()
+        """Domains that had a node by then."""
         self.existing = np.zeros(size, dtype=np.bool_)
         self.reachable = np.zeros(size, dtype=np.bool_)
 
@@ -180,6 +196,11 @@ class SpreadTally:
     def domains(self) -> Bools:
         """Those there are or may come to be."""
         return self.existing | self.reachable
+
+    def begin(self) -> None:
+        """From now on things are planned."""
+        self.bound = dict(enumerate(self._count.tolist()))
+        self.standing = frozenset(np.flatnonzero(self.existing).tolist())
 
     def there(self, locality: int) -> None:
         """There is a node of it."""

@@ -3,6 +3,7 @@
 import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,6 +116,15 @@ class HostSpread:
         self.growing = True
         """Whether nodes can still be had for its pods."""
         self._floor = 0
+        self.bound: Mapping[int, int] = {}
+        """Site → how many it counted before anything was planned."""
+        self.standing: AbstractSet[int] = frozenset()
+        """Sites that were there by then."""
+
+    def begin(self) -> None:
+        """From now on things are planned."""
+        self.bound = dict(self.counts)
+        self.standing = frozenset(self.relied_on)
 
     def there(self, site: int) -> None:
         """There is a node that it counts."""
