@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from nodewright.domain.plans import Nomination, Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import solve
+from nodewright.domain.scheduling.priorities import higher_first
 from tests import builders
 from tests.builders import pod, pods, room, snapshot, term
 from tests.domain.scheduling.checker import faults
@@ -80,3 +82,16 @@ def test_one_that_seeks_a_pod_of_lower_priority_comes_after_it() -> None:
 
     assert {each.pod for each in plan.unschedulable} == {large.key}
     assert faults(world, plan) == []
+
+
+def test_of_pods_alike_the_more_important_have_the_places_whatever_it_is_that_is_missing() -> None:
+    low, high = pod("a-low", priority=0), pod("z-high", priority=10)
+    other = pod("other", cpu="2", priority=0)
+    here = snapshot((low, high, other), rooms=[room("n")], pools=())
+    left = Unschedulable(high.key, "TopologySpread", "no domain")
+    plan = Plan(nominations=(Nomination("n", (other.key, low.key)),), unschedulable=(left,), truncated=True)
+
+    found = higher_first(here, plan, solve, lambda kept: kept)
+
+    assert found.nominations == (Nomination("n", (other.key, high.key)),)
+    assert found.unschedulable == (replace(left, pod=low.key),)

@@ -4,11 +4,13 @@ Where all find a place, or all have one priority, nothing of this costs anything
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling.succession import Succession
+from nodewright.domain.scheduling.yielding import renamed, yielding
 from nodewright.domain.snapshot import Room, Snapshot
 from nodewright.domain.taints import untolerated
 
@@ -20,10 +22,18 @@ def higher_first(snapshot: Snapshot, plan: Plan, planner: Planner, keeping: Call
 
     `keeping` takes out of that who may not come to their nodes, as it was done in the plan.
     """
-    if plan.truncated or not _outranked(snapshot, plan):
-        return plan
-    again = keeping(_class_by_class(snapshot, planner))
-    return min(plan, again, key=lambda each: _left_out(snapshot, each))
+    if not plan.truncated and _outranked(snapshot, plan):
+        again = keeping(_class_by_class(snapshot, planner))
+        plan = min(plan, again, key=lambda each: _left_out(snapshot, each))
+    return _in_place_of_others(snapshot, plan)
+
+
+def _in_place_of_others(snapshot: Snapshot, plan: Plan) -> Plan:
+    """The plan with pods that stayed out in the places of less important ones that are like them."""
+    names = yielding(snapshot, plan, [each.pod for each in plan.unschedulable if each.reason not in _NEVER_PLANNED])
+    told = (replace(each, pod=names.get(each.pod, each.pod)) for each in plan.unschedulable)
+    left = tuple(sorted(told, key=lambda each: each.pod))
+    return replace(renamed(plan, names), unschedulable=left) if names else plan
 
 
 _NEVER_PLANNED: Final = frozenset({"Unsupported", "SetAside"})
