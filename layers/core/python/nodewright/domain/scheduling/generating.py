@@ -107,10 +107,12 @@ _WORTH: Final = -0.03
 def _searches(problem: Problem) -> Iterator[Search]:
     """What finds next to nothing is followed by another order, then by broader ones, and last by a proof.
 
-    Where numbers per node count, nodes are small: narrow searches find what there is, and no proof is within reach.
+    Where numbers per node count, nodes are small: narrow searches find most of what there is, a broader one the rest,
+    and no proof is within reach.
     """
     if len(single_resources(problem)):
         yield from (Search(order, *_FEW_A_NODE) for order in ORDERS[:2])
+        yield Search(ORDERS[0], *_MORE_A_NODE)
         return
     for width, kinds in _WIDTHS:
         yield from (Search(order, width, kinds) for order in ORDERS)
@@ -119,6 +121,7 @@ def _searches(problem: Problem) -> Iterator[Search]:
 _WIDTHS: Final = ((20, 20), (80, 64), (320, 64), (5_120, 1_000))
 """Of a search: states of a kind, and kinds. What the narrow ones don't find costs most of the work."""
 _FEW_A_NODE: Final = (20, 8)
+_MORE_A_NODE: Final = (60, 24)
 
 
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:

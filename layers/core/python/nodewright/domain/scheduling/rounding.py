@@ -26,7 +26,7 @@ def rounded(problem: Problem, counts: Ints, remaining: Floats, master: Master, s
     if len(counts) <= _MANY:
         found += rounding.dived(master, start)
     best = ties.best(problem, found)
-    few = start.times.sum() <= _FEW and not best.left.any()
+    few = start.times.sum() <= (_MORE if len(counts) <= _FEW_ITEMS else _FEW) and not best.left.any()
     if few and best.cost > master.cost(start) * _CLOSE:
         best = ties.best(problem, [best, *rounding.searched(master, start, best.cost)])
     return best
@@ -129,6 +129,9 @@ _MANY_WAYS: Final = 32
 """Items up to which a rest is packed in every way."""
 _FEW: Final = 12
 """Nodes. With more of them whole numbers are near the relaxation anyway (planning.md)."""
+_MORE: Final = 40
+_FEW_ITEMS: Final = 12
+"""The same where items are few: such a search takes no time, and sizes that hardly fit a node leave much of it."""
 _CLOSE: Final = 1.005
 """Hardly more is to be gained."""
 _GENEROUS: Final = 1.15
