@@ -107,12 +107,13 @@ _WORTH: Final = -0.03
 def _searches(problem: Problem) -> Iterator[Search]:
     """What finds next to nothing is followed by another order, then by broader ones, and last by a proof.
 
-    Where numbers per node count, nodes are small: narrow searches find most of what there is, a broader one the rest,
-    and no proof is within reach.
+    Where numbers per node count, nodes are small: narrow searches find most of what there is, a broader one the rest
+    if items are few, and no proof is within reach.
     """
     if len(single_resources(problem)):
         yield from (Search(order, *_FEW_A_NODE) for order in ORDERS[:2])
-        yield Search(ORDERS[0], *_MORE_A_NODE)
+        if len(problem.demand) <= _FEW:
+            yield Search(ORDERS[0], *_MORE_A_NODE)
         return
     for width, kinds in _WIDTHS:
         yield from (Search(order, width, kinds) for order in ORDERS)
@@ -122,6 +123,8 @@ _WIDTHS: Final = ((20, 20), (80, 64), (320, 64), (5_120, 1_000))
 """Of a search: states of a kind, and kinds. What the narrow ones don't find costs most of the work."""
 _FEW_A_NODE: Final = (20, 8)
 _MORE_A_NODE: Final = (60, 24)
+_FEW: Final = 80
+"""Items; with more of them a broader search takes half a second and finds next to nothing."""
 
 
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:
