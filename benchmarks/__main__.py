@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks import burst, demo, imports, interruptions, kept, layers, matrix, profile, solve, spine, state
+from benchmarks import burst, demo, drawn, imports, interruptions, kept, layers, matrix, profile, solve, spine, state
 
 
 def main() -> None:
@@ -19,6 +19,10 @@ def main() -> None:
 
 def _solve(arguments: argparse.Namespace) -> None:
     _with_peer(arguments, solve.main)
+
+
+def _drawn(arguments: argparse.Namespace) -> None:
+    _with_peer(arguments, lambda peer: drawn.main(peer, arguments.workloads))
 
 
 def _kept(arguments: argparse.Namespace) -> None:
@@ -37,6 +41,7 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
     "layers": ("unpacked size of the layers, by package", lambda _: layers.main()),
     "imports": ("cold import of each function beside boto3 alone", lambda arguments: imports.main(arguments.rounds)),
     "solve": ("plans beside Karpenter's own scheduler", _solve),
+    "drawn": ("plans of drawn workloads beside Karpenter's", _drawn),
     "profile": ("where the time of a plan goes", lambda arguments: _with_peer(arguments, profile.main)),
     "matrix": ("calls × faults of the crash matrix", lambda _: matrix.main()),
     "spine": ("pending pod to running pod through the deployed functions", lambda _: spine.main()),
@@ -58,12 +63,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which; all without one")
     parser.add_argument(
-        "--peer", type=Path, metavar="FOLDER", help="solve, profile and kept: workloads, catalogues and results"
+        "--peer", type=Path, metavar="FOLDER", help="solve, drawn, profile and kept: workloads, catalogues and results"
     )
     parser.add_argument(
         "--rounds", type=int, default=7, metavar="N", help="imports: fresh processes of each (%(default)s)"
     )
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="kept: boots of each (%(default)s)")
+    parser.add_argument("--workloads", type=int, default=100, metavar="N", help="drawn: how many (%(default)s)")
     parser.add_argument(
         "--launches", type=int, nargs="+", default=[1, 10, 100], metavar="N", help="state: nodes of each (%(default)s)"
     )

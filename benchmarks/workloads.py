@@ -57,6 +57,7 @@ PEER_WORKLOADS: Final = (
 _TIMES: Final = 10
 _MULTIPLIED: Final = f"generic-5000 × {_TIMES}"
 PEER_CATALOGUES: Final = ("catalogue", "catalogue-cap32")
+FAKE: Final = "400 fake types"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,42 @@ class Workload:
         ).encode()
 
 
+def catalogues(folder: Path) -> Mapping[str, Json]:
+    """The folder's, and the types of Karpenter's benchmark, by name."""
+    found: dict[str, Json] = {FAKE: _fake_catalogue()}
+    for name in PEER_CATALOGUES:
+        types: list[_PeerType] = json.loads(_read(folder, name))
+        found[name] = {"instanceTypes": [_peer_type(raw) for raw in types]}
+    return found
+
+
+def deployment(name: str, count: int, requests: Json, random: Random) -> Iterator[Json]:
+    """Pods of one, under a rule or two between them, or none."""
+    labels = {"app": name}
+    spec = _drawn_rules(labels, random)
+    return (_manifest(f"{name}-{number}", labels, requests, spec) for number in range(count))
+
+
+def _drawn_rules(labels: Mapping[str, str], random: Random) -> Json:
+    drawn = {
+        random.choice(("zone", "host", "apart", "together", "none", "none", "wish"))
+        for _ in range(random.choice((1, 1, 2)))
+    }
+    keys = [key for sort, key in (("zone", ZONE), ("host", HOST)) if sort in drawn]
+    spreads = [{**_constraint(labels, key), "maxSkew": random.choice((1, 1, 2, 5))} for key in keys]
+    apart: dict[str, object] = {}
+    if "apart" in drawn:
+        apart[_REQUIRED] = [_term(labels, HOST)]
+    if "wish" in drawn:
+        apart[_PREFERRED] = [{"weight": 10, "podAffinityTerm": _term(labels, HOST)}]
+    together = {"podAffinity": {_REQUIRED: [_term(labels, ZONE)]}} if "together" in drawn and not spreads else {}
+    affinity = {**together, **({"podAntiAffinity": apart} if apart else {})}
+    return {
+        **({"topologySpreadConstraints": spreads} if spreads else {}),
+        **({"affinity": affinity} if affinity else {}),
+    }
+
+
 def peer_workloads(folder: Path) -> Iterator[Workload]:
     """Every workload of the folder with either catalogue."""
     for name in (*PEER_WORKLOADS, _MULTIPLIED):
@@ -96,12 +133,11 @@ def peer_workloads(folder: Path) -> Iterator[Workload]:
 
 def karpenter_mix() -> Iterator[Workload]:
     """The distributions of Karpenter's benchmark, drawn anew: its own draws depend on what ran before."""
-    catalogue: Json = {"instanceTypes": [_fake_type(number) for number in range(400)]}
     both = ("spot", "on-demand")
     for count in (1_000, 5_000, 20_000):
-        yield Workload(f"mix of {count:,}", "400 fake types", diverse(count), catalogue, both)
+        yield Workload(f"mix of {count:,}", FAKE, diverse(count), _fake_catalogue(), both)
     for policy in ("Respect", "Ignore"):
-        yield Workload(f"preferences {policy}", "400 fake types", preferring(4_000), catalogue, both, policy)
+        yield Workload(f"preferences {policy}", FAKE, preferring(4_000), _fake_catalogue(), both, policy)
 
 
 def diverse(count: int) -> list[Json]:
@@ -186,6 +222,10 @@ def _manifest(name: str, labels: Mapping[str, str], requests: Json, spec: Json) 
             "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}],
         },
     }
+
+
+def _fake_catalogue() -> Json:
+    return {"instanceTypes": [_fake_type(number) for number in range(400)]}
 
 
 def _fake_type(number: int) -> Json:
