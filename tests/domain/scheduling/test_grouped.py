@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nodewright.domain.host_ports import HostPort
 from nodewright.domain.nodes import HOSTNAME_LABEL, ZONE_LABEL
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
@@ -316,3 +317,11 @@ def test_a_plan_that_could_wait_is_no_dearer_than_one_made_at_once_where_the_bes
     here = snapshot((lone, *group, *pods(9, "free", cpu="100m")), pools=(options(types=types),))
 
     assert must(here, Budget()).cost <= must(here, AT_ONCE).cost
+
+
+def test_nodes_for_whoever_is_planned_last_may_come_in_any_zone() -> None:
+    port = pod("port", cpu="7", host_ports=(HostPort(80),))
+
+    plan = must(world(*pods(9, "w", cpu="1500m", labels=APP, spreads=(spread(),)), port))
+
+    assert [launch.zones for launch in plan.launches for node in launch.nodes if port.key in node] == [("a", "b", "c")]

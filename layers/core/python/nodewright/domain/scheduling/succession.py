@@ -40,14 +40,18 @@ class Succession:
             self._pools = tuple(paid(options, launch) for options in self._pools)
         self._plans += 1
 
-    def extend(self, pods: Sequence[Pod], planner: Callable[[Snapshot], Plan]) -> Plan:
-        """Add what is made of these; who is left. Those for whom nothing is bought are on no node that was."""
+    def extend(self, pods: Sequence[Pod], planner: Callable[[Snapshot], Plan], *, last: bool = False) -> Plan:
+        """Add what is made of these; who is left. Those for whom nothing is bought are on no node that was.
+
+        `last`: nobody comes later who would have to know where its nodes are.
+        """
         aside = [pod for pod in pods if pod.key in self._snapshot.set_aside and len(self._bought)]
         others = pods if not aside else [pod for pod in pods if pod.key not in self._snapshot.set_aside]
         plans = []
         for some, look in ((others, self.left), (aside, self._beside_bought)):
             if some:
-                plans.append(self._fixed(planner(look(some))))
+                plan = planner(look(some))
+                plans.append(plan if last else self._fixed(plan))
                 self.add(plans[-1])
         return Plan(
             unschedulable=tuple(each for plan in plans for each in plan.unschedulable),
@@ -100,7 +104,7 @@ def completed(
         return None
     pinned = replace(plan, launches=tuple(_pinned(snapshot, launch, rules) for launch in plan.launches))
     succession = _after(snapshot, pinned)
-    rest = succession.extend(left, careful)
+    rest = succession.extend(left, careful, last=True)
     if len(rest.unschedulable) == len(left):
         return _both(_after(snapshot, plan), plan, rest)
     return _both(succession, plan, rest)
