@@ -1,6 +1,5 @@
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from sandbox.controlplane.processes import ProcessError
 
 pytestmark = pytest.mark.sandbox
 
-LEASE = ("coordination.k8s.io/v1", "Lease")
 CRD = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -83,15 +81,6 @@ def is_ready(client: Client, name: str) -> bool:
 
 def condition(found: Object, kind: str) -> str:
     return next((each["status"] for each in found["status"].get("conditions", ()) if each["type"] == kind), "")
-
-
-def pod_that_waits(client: Client) -> str:
-    """Bound to n1 as it is made, and not running a second later."""
-    pod = {"containers": [{"name": "main", "image": "app"}], "nodeName": "n1"}
-    made = client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "bound-"}, "spec": pod})
-    name = str(made["metadata"]["name"])
-    time.sleep(1)
-    return name if client.get("v1", "Pod", name)["status"]["phase"] == "Pending" else ""
 
 
 def failed_scheduling(client: Client, prefix: str) -> list[Object]:
@@ -166,20 +155,6 @@ def test_a_node_that_falls_silent_is_noticed(plane: ControlPlane, client: Client
     wait_until(lambda: condition(client.get("v1", "Node", "n1"), "Ready") == "Unknown", "n1 to be unknown", 90)
     taints = client.get("v1", "Node", "n1")["spec"]["taints"]
     assert "node.kubernetes.io/unreachable" in {taint["key"] for taint in taints}
-
-
-def test_a_pod_that_kwok_overlooked_runs_all_the_same(client: Client) -> None:
-    """It came while KWOK didn't see that it holds the node's lease, and KWOK doesn't look at it again by itself."""
-    client.create(node())
-    wait_until(lambda: is_ready(client, "n1"), "n1 to be ready")
-    holder = client.get(*LEASE, "n1", "kube-node-lease")["spec"]["holderIdentity"]
-    client.patch(*LEASE, "n1", {"spec": {"holderIdentity": "nobody"}}, "kube-node-lease")
-    overlooked = wait_until(lambda: pod_that_waits(client), "a pod that KWOK doesn't start")
-
-    client.patch(*LEASE, "n1", {"spec": {"holderIdentity": holder}}, "kube-node-lease")
-
-    wait_until(lambda: client.get("v1", "Pod", overlooked)["status"]["phase"] == "Running", f"{overlooked} to run")
-    assert ANNOTATION in client.get("v1", "Pod", overlooked)["metadata"]["annotations"]
 
 
 def test_a_pod_that_runs_at_once_is_left_alone(client: Client) -> None:
