@@ -1,5 +1,6 @@
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,15 @@ def condition(found: Object, kind: str) -> str:
     return next((each["status"] for each in found["status"].get("conditions", ()) if each["type"] == kind), "")
 
 
+def pod_that_waits(client: Client) -> str:
+    """Bound to n1 as it is made, and not running a second later."""
+    pod = {"containers": [{"name": "main", "image": "app"}], "nodeName": "n1"}
+    made = client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "bound-"}, "spec": pod})
+    name = str(made["metadata"]["name"])
+    time.sleep(1)
+    return name if client.get("v1", "Pod", name)["status"]["phase"] == "Pending" else ""
+
+
 def failed_scheduling(client: Client, prefix: str) -> list[Object]:
     events = client.objects("events.k8s.io/v1", "Event", "default", fields="reason=FailedScheduling")
     return [event for event in events if event["regarding"]["name"].startswith(prefix)]
@@ -155,6 +165,17 @@ def test_a_node_that_falls_silent_is_noticed(plane: ControlPlane, client: Client
     wait_until(lambda: condition(client.get("v1", "Node", "n1"), "Ready") == "Unknown", "n1 to be unknown", 90)
     taints = client.get("v1", "Node", "n1")["spec"]["taints"]
     assert "node.kubernetes.io/unreachable" in {taint["key"] for taint in taints}
+
+
+def test_a_bound_pod_that_nothing_starts_is_nudged(client: Client) -> None:
+    """KWOK overlooks one by a race that can't be staged; this node it isn't told of."""
+    client.create(node(kept_alive=False))
+    waiting = pod_that_waits(client)
+
+    def is_nudged() -> bool:
+        return ANNOTATION in client.get("v1", "Pod", waiting)["metadata"].get("annotations", {})
+
+    wait_until(is_nudged, f"{waiting} to be nudged")
 
 
 def test_a_pod_that_runs_at_once_is_left_alone(client: Client) -> None:
