@@ -9,7 +9,7 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Ints
 from nodewright.domain.scheduling.exploring import MOST_STATES, SpreadView, never_stuck, states
 from nodewright.domain.scheduling.scene import Scene
-from nodewright.domain.scheduling.tallies import SpreadTally
+from nodewright.domain.scheduling.spread_tallies import SpreadTally
 from nodewright.domain.scheduling.terms import HostSpread
 
 _Look = tuple[tuple[bool, bool, bool], ...]

@@ -13,7 +13,7 @@ import numpy as np
 from nodewright.domain.scheduling.allotments import NOWHERE, Allotment, levelled
 from nodewright.domain.scheduling.arrays import Floats
 from nodewright.domain.scheduling.gathering import OVER_DOMAINS
-from nodewright.domain.scheduling.tallies import SpreadTally
+from nodewright.domain.scheduling.spread_tallies import SpreadTally
 
 
 def bring_home(allotment: Allotment, rules: Sequence[int]) -> bool:
