@@ -14,7 +14,19 @@ from random import Random
 from benchmarks.karpenter_scheduler import karpenter
 from benchmarks.solve import karpenter_plan, plan
 from benchmarks.tables import show
-from benchmarks.workloads import FAKE, Json, Workload, catalogues, deployment
+from benchmarks.workloads import (
+    FAKE,
+    HOST,
+    PREFERRED,
+    REQUIRED,
+    ZONE,
+    Json,
+    Workload,
+    catalogues,
+    constraint,
+    manifest,
+    term,
+)
 
 _SIZES: Sequence[Sequence[int]] = ((1, 2, 3), (2, 5, 10), (5, 20, 50), (1, 3, 100))
 _CPU: Sequence[Sequence[int]] = (
@@ -66,7 +78,34 @@ def _pods(random: Random) -> Iterator[Json]:
     sizes, cpu, memory = random.choice(_SIZES), random.choice(_CPU), random.choice(_MEMORY)
     for number in range(random.choice((1, 2, 5, 12, 30, 60))):
         requests: Json = {"cpu": f"{random.choice(cpu)}m", "memory": f"{random.choice(memory)}Mi"}
-        yield from deployment(f"d{number}", random.choice(sizes), requests, random)
+        yield from _deployment(f"d{number}", random.choice(sizes), requests, random)
+
+
+def _deployment(name: str, count: int, requests: Json, random: Random) -> Iterator[Json]:
+    """Pods of one, under a rule or two between them, or none."""
+    labels = {"app": name}
+    spec = _rules(labels, random)
+    return (manifest(f"{name}-{number}", labels, requests, spec) for number in range(count))
+
+
+def _rules(labels: Mapping[str, str], random: Random) -> Json:
+    drawn = {
+        random.choice(("zone", "host", "apart", "together", "none", "none", "wish"))
+        for _ in range(random.choice((1, 1, 2)))
+    }
+    keys = [key for sort, key in (("zone", ZONE), ("host", HOST)) if sort in drawn]
+    spreads = [{**constraint(labels, key), "maxSkew": random.choice((1, 1, 2, 5))} for key in keys]
+    apart: dict[str, object] = {}
+    if "apart" in drawn:
+        apart[REQUIRED] = [term(labels, HOST)]
+    if "wish" in drawn:
+        apart[PREFERRED] = [{"weight": 10, "podAffinityTerm": term(labels, HOST)}]
+    together = {"podAffinity": {REQUIRED: [term(labels, ZONE)]}} if "together" in drawn and not spreads else {}
+    affinity = {**together, **({"podAntiAffinity": apart} if apart else {})}
+    return {
+        **({"topologySpreadConstraints": spreads} if spreads else {}),
+        **({"affinity": affinity} if affinity else {}),
+    }
 
 
 def _row(name: str, ratios: Sequence[float]) -> tuple[object, ...]:

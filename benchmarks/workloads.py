@@ -93,33 +93,6 @@ def catalogues(folder: Path) -> Mapping[str, Json]:
     return found
 
 
-def deployment(name: str, count: int, requests: Json, random: Random) -> Iterator[Json]:
-    """Pods of one, under a rule or two between them, or none."""
-    labels = {"app": name}
-    spec = _drawn_rules(labels, random)
-    return (_manifest(f"{name}-{number}", labels, requests, spec) for number in range(count))
-
-
-def _drawn_rules(labels: Mapping[str, str], random: Random) -> Json:
-    drawn = {
-        random.choice(("zone", "host", "apart", "together", "none", "none", "wish"))
-        for _ in range(random.choice((1, 1, 2)))
-    }
-    keys = [key for sort, key in (("zone", ZONE), ("host", HOST)) if sort in drawn]
-    spreads = [{**_constraint(labels, key), "maxSkew": random.choice((1, 1, 2, 5))} for key in keys]
-    apart: dict[str, object] = {}
-    if "apart" in drawn:
-        apart[_REQUIRED] = [_term(labels, HOST)]
-    if "wish" in drawn:
-        apart[_PREFERRED] = [{"weight": 10, "podAffinityTerm": _term(labels, HOST)}]
-    together = {"podAffinity": {_REQUIRED: [_term(labels, ZONE)]}} if "together" in drawn and not spreads else {}
-    affinity = {**together, **({"podAntiAffinity": apart} if apart else {})}
-    return {
-        **({"topologySpreadConstraints": spreads} if spreads else {}),
-        **({"affinity": affinity} if affinity else {}),
-    }
-
-
 def peer_workloads(folder: Path) -> Iterator[Workload]:
     """Every workload of the folder with either catalogue."""
     for name in (*PEER_WORKLOADS, _MULTIPLIED):
@@ -152,20 +125,20 @@ def diverse(count: int) -> list[Json]:
 def preferring(count: int) -> list[Json]:
     """Equal pods that would like a zone, and to be apart over zones and hosts."""
     random, labels = Random(42), {"app": "nginx"}  # noqa: S311 - drawn, not secret
-    apart = [{"weight": weight, "podAffinityTerm": _term(labels, key)} for weight, key in ((10, ZONE), (1, HOST))]
+    apart = [{"weight": weight, "podAffinityTerm": term(labels, key)} for weight, key in ((10, ZONE), (1, HOST))]
     zone = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["test-zone-1"]}]}
     affinity = {
-        "nodeAffinity": {_PREFERRED: [{"weight": 1, "preference": zone}]},
-        "podAntiAffinity": {_PREFERRED: apart},
+        "nodeAffinity": {PREFERRED: [{"weight": 1, "preference": zone}]},
+        "podAntiAffinity": {PREFERRED: apart},
     }
     requests = _requests(random)
-    return [_manifest(f"p-{number}", labels, requests, {"affinity": affinity}) for number in range(count)]
+    return [manifest(f"p-{number}", labels, requests, {"affinity": affinity}) for number in range(count)]
 
 
 _CPU: Final = (100, 250, 500, 1_000, 1_500)
 _MEMORY: Final = (100, 256, 512, 1_024, 2_048, 4_096)
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def _plain(random: Random) -> tuple[Mapping[str, str], Json]:
@@ -182,36 +155,36 @@ def _host_spread(random: Random) -> tuple[Mapping[str, str], Json]:
 
 def _spread(random: Random, key: str) -> tuple[Mapping[str, str], Json]:
     labels, selected = _label(random), _label(random)
-    return labels, {"topologySpreadConstraints": [_constraint(selected, key)]}
+    return labels, {"topologySpreadConstraints": [constraint(selected, key)]}
 
 
 def _zone_affinity(random: Random) -> tuple[Mapping[str, str], Json]:
     labels = {"my-affinity": random.choice("abcdefg")}
-    return labels, {"affinity": {"podAffinity": {_REQUIRED: [_term(labels, ZONE)]}}}
+    return labels, {"affinity": {"podAffinity": {REQUIRED: [term(labels, ZONE)]}}}
 
 
 def _one_per_host(random: Random) -> tuple[Mapping[str, str], Json]:  # noqa: ARG001 - as the others
     labels = {"app": "nginx"}
-    return labels, {"affinity": {"podAntiAffinity": {_REQUIRED: [_term(labels, HOST)]}}}
+    return labels, {"affinity": {"podAntiAffinity": {REQUIRED: [term(labels, HOST)]}}}
 
 
 def _label(random: Random) -> dict[str, str]:
     return {"my-label": random.choice("abcdefg")}
 
 
-def _term(labels: Mapping[str, str], key: str) -> Json:
+def term(labels: Mapping[str, str], key: str) -> Json:
     return {"labelSelector": {"matchLabels": dict(labels)}, "topologyKey": key}
 
 
 def _pod(name: str, random: Random, labels: Mapping[str, str], spec: Json) -> Json:
-    return _manifest(name, labels, _requests(random), spec)
+    return manifest(name, labels, _requests(random), spec)
 
 
 def _requests(random: Random) -> Json:
     return {"cpu": f"{random.choice(_CPU)}m", "memory": f"{random.choice(_MEMORY)}Mi"}
 
 
-def _manifest(name: str, labels: Mapping[str, str], requests: Json, spec: Json) -> Json:
+def manifest(name: str, labels: Mapping[str, str], requests: Json, spec: Json) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -271,12 +244,12 @@ def _peer_type(raw: _PeerType) -> Json:
 
 def _peer_pod(raw: _PeerPod) -> Json:
     requests: Json = {"cpu": f"{raw['cpu_milli']}m", "memory": f"{raw['memory_mib']}Mi"}
-    return _manifest(raw["name"], raw["labels"], requests, _peer_rules(raw))
+    return manifest(raw["name"], raw["labels"], requests, _peer_rules(raw))
 
 
 def _peer_rules(raw: _PeerPod) -> Json:
     spreads = [
-        _constraint(selected, key)
+        constraint(selected, key)
         for selected, key in ((raw.get("zone_spread"), ZONE), (raw.get("host_spread"), HOST))
         if selected
     ]
@@ -287,7 +260,7 @@ def _peer_rules(raw: _PeerPod) -> Json:
     }
 
 
-def _constraint(selected: Mapping[str, str], key: str) -> Json:
+def constraint(selected: Mapping[str, str], key: str) -> Json:
     return {
         "maxSkew": 1,
         "topologyKey": key,
@@ -298,14 +271,14 @@ def _constraint(selected: Mapping[str, str], key: str) -> Json:
 
 def _peer_affinity(raw: _PeerPod) -> Iterator[tuple[str, Json]]:
     if together := raw.get("zone_affinity"):
-        yield "podAffinity", {_REQUIRED: [_term(together, ZONE)]}
+        yield "podAffinity", {REQUIRED: [term(together, ZONE)]}
     preferred = raw.get("preferred", [])
     zones = [_zone_preference(each) for each in preferred if each["kind"] == "node_zone"]
     if zones:
-        yield "nodeAffinity", {_PREFERRED: zones}
+        yield "nodeAffinity", {PREFERRED: zones}
     soft = [_apart_preference(each) for each in preferred if each["kind"] != "node_zone"]
     apart = raw.get("host_anti_affinity")
-    terms = {_REQUIRED: [_term(apart, HOST)] if apart else [], _PREFERRED: soft}
+    terms = {REQUIRED: [term(apart, HOST)] if apart else [], PREFERRED: soft}
     if apart or soft:
         yield "podAntiAffinity", {name: given for name, given in terms.items() if given}
 
@@ -317,4 +290,4 @@ def _zone_preference(raw: _Preferred) -> Json:
 
 def _apart_preference(raw: _Preferred) -> Json:
     key = ZONE if raw["kind"].startswith("zone") else HOST
-    return {"weight": raw["weight"], "podAffinityTerm": _term(raw.get("selector", {}), key)}
+    return {"weight": raw["weight"], "podAffinityTerm": term(raw.get("selector", {}), key)}
