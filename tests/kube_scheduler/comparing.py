@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from nodewright.adapters.manifests.objects import NEVER
 from nodewright.application.ports import ClusterState
 from nodewright.application.snapshots import snapshot_of
 from nodewright.domain.limits import Limits
@@ -104,11 +105,15 @@ class _Playing:
         self.bench.nominate({each.pod: each.node for each in told})
 
     def _state(self) -> ClusterState:
-        """As production reads it; pods that are held back wait like others, whatever they were told."""
+        """As production reads it; pods that are held back wait like others, whatever they were told.
+
+        All are as old as a scenario file's: two alike are planned in the order of their ages, which a busy API server
+        draws anew in each run.
+        """
         state = self.bench.cluster.read()
         if state.warnings:
             raise AssertionError(f"seed {self.cluster.seed}: {state.warnings}")
-        pods = tuple(replace(pod, gated=False, nominated_node_name="") for pod in state.pods)
+        pods = tuple(replace(pod, gated=False, nominated_node_name="", created=NEVER) for pod in state.pods)
         return replace(state, pods=pods)
 
     def _read(self) -> Snapshot:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nodewright.adapters.manifests.objects import NEVER
 from nodewright.domain.plans import Nomination, Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.snapshot import Snapshot
@@ -114,3 +115,15 @@ def test_a_cluster_is_planned_from_its_scenario_file_as_it_was_from_the_api_serv
     plan = read_scenario(file).plan().plan
     assert plan.cost == outcome.first.plan.cost > 0
     assert plan.nominations == outcome.first.plan.nominations
+
+
+def test_a_busy_api_server_changes_no_plan(kube_scheduler: Bench) -> None:
+    """Its seconds are whole, and pods alike are planned by age."""
+    ages = set()
+
+    def looks(snapshot: Snapshot) -> Plan:
+        ages.update(pod.created for pod in snapshot.pods)
+        return Plan()
+
+    compare(kube_scheduler, cluster(web()), looks)
+    assert ages == {NEVER}
