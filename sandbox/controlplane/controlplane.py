@@ -121,7 +121,12 @@ class ControlPlane:
         taken = {
             # A lease left by an earlier node of that name would be collected, and KWOK would make another.
             "metadata": {"ownerReferences": [owner]},
-            "spec": {"holderIdentity": "nobody", "leaseDurationSeconds": _FOREVER_SECONDS},
+            "spec": {
+                "holderIdentity": "nobody",
+                "leaseDurationSeconds": _FOREVER_SECONDS,
+                # The controller gives no node up whose lease has changed since the last renewal it saw (1.37).
+                "renewTime": _now().isoformat(timespec="microseconds"),
+            },
         }
         wait_until(lambda: self._take_lease(node, taken), f"KWOK to lease node {node}")
 
@@ -221,7 +226,7 @@ class ControlPlane:
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)  # noqa: TID251 - certificates are valid from the moment the sandbox starts
+    return datetime.now(UTC)  # noqa: TID251 - certificates and leases are of the real clock
 
 
 def say(text: str) -> None:

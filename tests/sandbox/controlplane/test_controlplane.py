@@ -159,6 +159,8 @@ def test_a_node_becomes_ready_only_when_it_is_given_to_kwok(client: Client) -> N
 def test_a_node_that_falls_silent_is_noticed(plane: ControlPlane, client: Client) -> None:
     client.create(node())
     wait_until(lambda: is_ready(client, "n1"), "n1 to be ready")
+    # The node lifecycle controller looks every second: it knows the node's lease by now.
+    time.sleep(3)
 
     plane.silence("n1")
 
