@@ -1,5 +1,3 @@
-import gc
-
 import pytest
 
 from nodewright.adapters.manifests.yaml_values import Note, YamlError, read_yaml, split_documents
@@ -120,9 +118,3 @@ def test_an_empty_document_is_nothing() -> None:
 def test_documents_are_split_where_their_line_begins() -> None:
     text = "a: 1\n---\nb: |\n  ---\n  text\n--- # third\nc: ---\n"
     assert list(split_documents(text)) == [(0, "a: 1\n"), (1, "\nb: |\n  ---\n  text\n"), (5, " # third\nc: ---\n")]
-
-
-def test_collecting_garbage_goes_on_after_an_error() -> None:
-    with pytest.raises(YamlError):
-        read_yaml("a: [")
-    assert gc.isenabled()

@@ -4,15 +4,15 @@ libyaml parses; what a plain scalar stands for is decided here, because PyYAML's
 `on` a boolean, `2026-01-01` a date, `22:22` the number 1342. In a Kubernetes manifest these are texts.
 """
 
-import gc
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, cast
 
 import yaml
 from yaml.cyaml import CSafeLoader
+
+from nodewright.domain.collecting import without_collecting
 
 #: Aliases may repeat what they name: a few lines can stand for more than any machine holds.
 MOST_VALUES: Final = 5_000_000
@@ -39,7 +39,7 @@ class Note:
 
 def read_yaml(text: str) -> tuple[object, tuple[Note, ...]]:
     """The value of one document; None where it is empty. YamlError when it can't be read."""
-    with _without_collecting():
+    with without_collecting():
         node = _composed(text)
         reader = _Reader()
         return (None if node is None else reader.value(node, (), 0)), tuple(reader.notes)
@@ -53,18 +53,6 @@ def split_documents(text: str) -> Iterator[tuple[int, str]]:
         line += text.count("\n", begin, match.start())
         begin = match.start() + 3
     yield line, text[begin:]
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Millions of small objects and no cycles: looking for some takes four fifths of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _composed(text: str) -> yaml.Node | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from nodewright.domain.collecting import without_collecting
 from nodewright.domain.plans import Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import rooms
@@ -39,7 +40,8 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     def wished(asked: Snapshot) -> Plan:
         return preferring(asked, budget, required)
 
-    return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
+    with without_collecting():
+        return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
 
 
 def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known) -> Plan:
