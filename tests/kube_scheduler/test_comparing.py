@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,7 @@ def test_a_cluster_is_planned_from_its_scenario_file_as_it_was_from_the_api_serv
 
 def test_a_busy_api_server_changes_no_plan(kube_scheduler: Bench) -> None:
     """Its seconds are whole, and pods alike are planned by age."""
-    ages = set()
+    ages: set[datetime] = set()
 
     def looks(snapshot: Snapshot) -> Plan:
         ages.update(pod.created for pod in snapshot.pods)
