@@ -103,11 +103,11 @@ class Resources(Mapping[str, int]):
         return self._hash
 
     def __add__(self, other: "Resources") -> "Resources":
-        return self._combine(other, add)
+        return self._combine(other, add) if other else self
 
     def __sub__(self, other: "Resources") -> "Resources":
         """What is left; negative where `other` is larger."""
-        return self._combine(other, sub)
+        return self._combine(other, sub) if other else self
 
     def maximum(self, other: "Resources") -> "Resources":
         """The larger amount of each resource."""

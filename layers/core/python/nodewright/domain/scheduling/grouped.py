@@ -177,7 +177,7 @@ def _shapes(
     for portion, pods in _members(tangle, portions):
         kind = tangle.kinds[portion.kind]
         extra = capped.proven_of(kind) if proven else capped.of(kind)
-        wish = replace(kind.wish, alternatives=_narrowed(kind.wish.alternatives, portion.where))
+        wish = Wish(_narrowed(kind.wish.alternatives, portion.where), kind.wish.tolerations)
         found[kind.requests + extra, wish] += [pod.key for pod in pods]
     for shape in free:
         found[shape.requests, shape.wish] += shape.pods

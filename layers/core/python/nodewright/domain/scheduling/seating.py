@@ -7,16 +7,14 @@ place is left then, two others change theirs.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.rules import Rule, SpreadRule
 
 
-@dataclass(frozen=True, slots=True)
-class Manners:
-    """What a pod is to the rules on who may share a node."""
+class Manners(NamedTuple):
+    """What a pod is to the rules on who may share a node; a key as often as pods are seated."""
 
     owns: tuple[int, ...] = ()
     selected: tuple[int, ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from nodewright.domain.scheduling.arrays import Ints
 from nodewright.domain.taints import Toleration
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """Which nodes will do, whatever their size: the part of a shape that becomes a mask."""
+class Wish(NamedTuple):
+    """Which nodes will do, whatever their size: the part of a shape that becomes a mask. Looked up by more than
+    anything else, and a dataclass is slow to hash.
+    """
 
     alternatives: tuple[Requirements, ...]
     """One of them must hold."""
