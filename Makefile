@@ -7,6 +7,8 @@ export UV
 # Node, npm, cdk's Python app and Go from the virtual environment come first.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export NODE_NO_WARNINGS := 1
+# Workloads that Karpenter's scheduler was tried with are kept beside this folder, where there are any.
+PEER ?= $(wildcard ../shared/data/peer)
 
 .PHONY: help setup demo sandbox test test-all check format synth deploy bench clean
 
@@ -53,8 +55,8 @@ synth: setup ## synthesize the stack into cdk.out, with cdk-nag (no Docker)
 deploy: setup ## cdk deploy into your AWS account, with your credentials (ARGS go to cdk)
 	@python -m sandbox.deploy cdk deploy $(ARGS)
 
-bench: setup ## the benchmarks, printed beside their peers
-	@python -m benchmarks
+bench: setup ## the benchmarks, printed beside their peers (ARGS: names, of all; PEER: the folder of the peer's workloads)
+	@python -m benchmarks $(if $(PEER),--peer $(PEER)) $(ARGS)
 
 clean: ## remove what builds left in this folder (caches of the control plane stay)
 	@rm -rf .build .sandbox cdk.out .mypy_cache .ruff_cache .pytest_cache

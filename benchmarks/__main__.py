@@ -17,10 +17,6 @@ def main() -> None:
         BENCHMARKS[name][1](arguments)
 
 
-def _solve(arguments: argparse.Namespace) -> None:
-    _with_peer(arguments, solve.main)
-
-
 def _drawn(arguments: argparse.Namespace) -> None:
     _with_peer(arguments, lambda peer: drawn.main(peer, arguments.workloads))
 
@@ -31,7 +27,7 @@ def _kept(arguments: argparse.Namespace) -> None:
 
 def _with_peer(arguments: argparse.Namespace, run: Callable[[Path], None]) -> None:
     if arguments.peer is None:
-        print("left out: it needs the peer's workloads and results, --peer FOLDER")
+        print("left out: it needs the peer's workloads and catalogues, --peer FOLDER")
     else:
         run(arguments.peer)
 
@@ -40,7 +36,7 @@ def _with_peer(arguments: argparse.Namespace, run: Callable[[Path], None]) -> No
 BENCHMARKS: Mapping[str, tuple[str, Callable[[argparse.Namespace], None]]] = {
     "layers": ("unpacked size of the layers, by package", lambda _: layers.main()),
     "imports": ("cold import of each function beside boto3 alone", lambda arguments: imports.main(arguments.rounds)),
-    "solve": ("plans beside Karpenter's own scheduler", _solve),
+    "solve": ("plans beside Karpenter's own scheduler", lambda arguments: solve.main(arguments.peer)),
     "drawn": ("plans of drawn workloads beside Karpenter's", _drawn),
     "profile": ("where the time of a plan goes", lambda arguments: _with_peer(arguments, profile.main)),
     "matrix": ("calls × faults of the crash matrix", lambda _: matrix.main()),
@@ -63,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which; all without one")
     parser.add_argument(
-        "--peer", type=Path, metavar="FOLDER", help="solve, drawn, profile and kept: workloads, catalogues and results"
+        "--peer", type=Path, metavar="FOLDER", help="of drawn, profile and kept, and of solve beside the mix"
     )
     parser.add_argument(
         "--rounds", type=int, default=7, metavar="N", help="imports: fresh processes of each (%(default)s)"

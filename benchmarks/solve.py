@@ -61,9 +61,10 @@ class Theirs:
     peak_bytes: int
 
 
-def main(peer: Path) -> None:
+def main(peer: Path | None) -> None:
+    """Of the peer's folder, where there is one, and the mix of Karpenter's own benchmark."""
     program = karpenter()
-    show(COLUMNS, list(_rows(program, [*peer_workloads(peer), *karpenter_mix()])))
+    show(COLUMNS, list(_rows(program, [*(peer_workloads(peer) if peer else ()), *karpenter_mix()])))
 
 
 def _rows(program: Path, workloads: Iterable[Workload]) -> Iterable[tuple[object, ...]]:
