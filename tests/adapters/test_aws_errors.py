@@ -35,7 +35,7 @@ def refused(code: str, status: int = 400, reasons: tuple[str, ...] = ()) -> Clie
         ("InternalServerError", 500, UnavailableError),
         ("NobodyKnows", 500, UnavailableError),
         ("ServiceUnavailable", 400, UnavailableError),
-        ("ConditionalCheckFailedException", 400, ConflictError),
+        ("ConditionalCheckFailedException", 400, UnmetConditionsError),
         ("ResourceNotFoundException", 400, NotFoundError),
         ("InvalidInstanceID.NotFound", 400, NotFoundError),
         ("InvalidLaunchTemplateName.NotFoundException", 400, NotFoundError),

@@ -25,7 +25,7 @@ from nodewright.application.errors import (
 
 @dataclass(frozen=True, slots=True)
 class CancellationReason:
-    """What one item of a transaction had to do with its being cancelled."""
+    """What one item of a write had to do with its being cancelled."""
 
     code: str
     """`None`, in words, where it had nothing."""
@@ -35,11 +35,11 @@ class CancellationReason:
     @property
     def unmet(self) -> bool:
         """Whether its condition didn't hold."""
-        return self.code == "ConditionalCheckFailed"
+        return self.code == _UNMET
 
 
 class UnmetConditionsError(ConflictError):
-    """A transaction was cancelled by conditions of its items."""
+    """A write was cancelled by conditions of its items."""
 
     def __init__(self, text: str, reasons: tuple[CancellationReason, ...]) -> None:
         super().__init__(text)
@@ -95,6 +95,8 @@ def translate(error: ClientError, what: str) -> OutsideError:
         return _cancelled(error, text)
     if code == "TransactionConflictException":
         return CollisionError(text)
+    if code == f"{_UNMET}Exception":
+        return UnmetConditionsError(text, (_reason(_UNMET, error.response.get("Item")),))
     return _word(code, _status(error))(text)
 
 
@@ -112,8 +114,6 @@ def _word(code: str, status: int) -> type[OutsideError]:
     """Error class for a code and its HTTP status."""
     if code in THROTTLES or code in _UNCLEAR or status >= 500 or status == 429:
         return UnavailableError
-    if code == "ConditionalCheckFailedException":
-        return ConflictError
     if code in _MISSING or code.endswith((".NotFound", ".NotFoundException", "NotFoundException")):
         return NotFoundError
     return RefusedError
@@ -136,6 +136,8 @@ _UNCLEAR = frozenset(
     }
 )
 
+_UNMET = "ConditionalCheckFailed"
+
 _MISSING = frozenset({"NoSuchEntity", "AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"})
 
 
@@ -154,10 +156,14 @@ def _reasons(response: Mapping[str, object]) -> tuple[CancellationReason, ...]:
     """One for each item of the transaction."""
     found = response.get("CancellationReasons")
     return tuple(
-        CancellationReason(str(reason.get("Code", "")), reason.get("Item") or {})
+        _reason(reason.get("Code", ""), reason.get("Item"))
         for reason in (found if isinstance(found, list) else [])
         if isinstance(reason, dict)
     )
+
+
+def _reason(code: object, item: object) -> CancellationReason:
+    return CancellationReason(str(code), item if isinstance(item, dict) else {})
 
 
 def _status(error: ClientError) -> int:

@@ -118,7 +118,10 @@ class Claims(Usage):
         """End its lease; nothing when it is settled."""
         try:
             self._table.update(
-                keys.launch(cluster, launch_id), "SET lease_until = :now", "attribute_exists(pk)", {":now": moment(now)}
+                keys.launch(cluster, launch_id),
+                "attribute_exists(pk)",
+                {":now": moment(now)},
+                sets="lease_until = :now",
             )
         except ConflictError:
             return

@@ -31,10 +31,11 @@ class Clusters(Section):
 
     def mark_unreachable(self, name: str, until: datetime | None) -> None:
         """Set or clear unreachableUntil, and nothing else of the cluster."""
-        change = "SET unreachable_until = :until" if until else "REMOVE unreachable_until"
+        key, condition = keys.cluster(name), "attribute_exists(pk)"
         try:
-            self._table.update(
-                keys.cluster(name), change, "attribute_exists(pk)", {":until": moment(until)} if until else {}
-            )
+            if until:
+                self._table.update(key, condition, {":until": moment(until)}, sets="unreachable_until = :until")
+            else:
+                self._table.update(key, condition, {}, rest="REMOVE unreachable_until")
         except ConflictError:
             raise NotFoundError(f"cluster {name} is not connected") from None

@@ -48,9 +48,10 @@ class Retirements(Epochs):
         try:
             item = self._table.update(
                 keys.claim(cluster, claim_id),
-                "SET next_at = :next ADD version :one",
                 "retirement_epoch = :epoch AND next_at <= :now",
                 values,
+                sets="next_at = :next",
+                rest="ADD version :one",
             )
         except ConflictError as error:
             raise self._why_not(cluster, claim_id, epoch) from error

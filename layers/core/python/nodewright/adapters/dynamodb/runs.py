@@ -22,9 +22,9 @@ class Runs(Section):
         try:
             self._table.update(
                 keys.run(cluster, duty),
-                "SET taken_at = :taken",
                 "attribute_not_exists(taken_at) OR taken_at < :taken",
                 {":taken": moment(snapshot)},
+                sets="taken_at = :taken",
             )
         except ConflictError:
             return

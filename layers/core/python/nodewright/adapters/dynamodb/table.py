@@ -3,9 +3,10 @@
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
+from uuid import uuid4
 
-from nodewright.adapters.aws_errors import CollisionError, outside
+from nodewright.adapters.aws_errors import CollisionError, UnmetConditionsError, outside
 from nodewright.adapters.dynamodb.items import Item, text
 from nodewright.adapters.dynamodb.keys import Key
 from nodewright.application.errors import UnavailableError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         PutTypeDef,
         QueryInputPaginateTypeDef,
         TransactWriteItemTypeDef,
-        UpdateItemInputTypeDef,
         WriteRequestOutputTypeDef,
         WriteRequestTypeDef,
     )
@@ -36,6 +36,10 @@ BATCH_ROUNDS = 8
 #: everybody who reserves or gives back, and a hundred nodes may go at once.
 COLLISION_PAUSE = timedelta(milliseconds=25)
 COLLISIONS = 8
+
+#: Attribute that says which conditional write an item is from. botocore repeats a write whose answer it didn't
+#: get; where the first try had taken effect the second's condition fails, and only this tells it from another's.
+WRITE_ID = "write_id"
 
 
 class Table:
@@ -80,33 +84,51 @@ class Table:
         """Add or replace."""
         self._write(lambda: self._client.put_item(TableName=self.name, Item=item))
 
-    def update(self, key: Key, change: str, condition: str, values: Item) -> Item:
-        """Change attributes of one item under a condition; ConflictError when it doesn't hold. The item after it."""
-        request: UpdateItemInputTypeDef = {
-            "TableName": self.name,
-            "Key": key,
-            "UpdateExpression": change,
-            "ConditionExpression": condition,
-            "ReturnValues": "ALL_NEW",
-        }
-        if values:  # DynamoDB refuses an empty map
-            request["ExpressionAttributeValues"] = values
-        return self._write(lambda: self._client.update_item(**request))["Attributes"]
+    def update(self, key: Key, condition: str, values: Item, *, sets: str = "", rest: str = "") -> Item:
+        """Change attributes of one item under a condition; ConflictError when it doesn't hold. The item after it.
+
+        `sets` are the assignments of the SET clause, `rest` is any other clauses.
+        """
+        assignments = f"{sets}, " if sets else ""
+
+        def change(write_id: Item) -> Item:
+            return self._client.update_item(
+                TableName=self.name,
+                Key=key,
+                UpdateExpression=f"SET {assignments}{WRITE_ID} = :{WRITE_ID} {rest}",
+                ConditionExpression=condition,
+                ExpressionAttributeValues={**values, f":{WRITE_ID}": write_id[WRITE_ID]},
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )["Attributes"]
+
+        return self._once(change)
 
     def replace(self, item: Item, condition: str, values: Item) -> None:
         """Put under a condition; ConflictError when it doesn't hold."""
-        self._write(
-            lambda: self._client.put_item(
-                TableName=self.name, Item=item, ConditionExpression=condition, ExpressionAttributeValues=values
+
+        def put(write_id: Item) -> Item:
+            stored = {**item, **write_id}
+            self._client.put_item(
+                TableName=self.name,
+                Item=stored,
+                ConditionExpression=condition,
+                ExpressionAttributeValues=values,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
-        )
+            return stored
+
+        self._once(put)
 
     def delete(self, key: Key) -> None:
         """Delete; nothing there is no error."""
         self._write(lambda: self._client.delete_item(TableName=self.name, Key=key))
 
     def transact(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
-        """All or nothing; UnmetConditionsError when a condition doesn't hold."""
+        """All or nothing; UnmetConditionsError when a condition doesn't hold.
+
+        botocore gives each call a ClientRequestToken and repeats it under that: DynamoDB does it once.
+        """
         self._write(lambda: self._client.transact_write_items(TransactItems=writes))
 
     def put_many(self, items: Iterable[Item]) -> None:
@@ -135,6 +157,21 @@ class Table:
                 self._clock.sleep(COLLISION_PAUSE * 2**collisions * share)
         with outside(f"writing {self.name}"):
             return call()
+
+    def _once(self, call: Callable[[Item], Item]) -> Item:
+        """A conditional write that marks the item with the attribute it is given; the item after it.
+
+        A condition that fails on what this very write stored had held. Where somebody else wrote over it before
+        it was repeated, nothing tells: that is a conflict, as if they had been first.
+        """
+        write_id = text(uuid4().hex)
+        try:
+            return self._write(lambda: call({WRITE_ID: write_id}))
+        except UnmetConditionsError as error:
+            stored = cast("Item", error.reasons[0].item)
+            if stored.get(WRITE_ID) != write_id:
+                raise
+            return stored
 
     def _query(self, partition: str, prefix: str) -> "QueryInputPaginateTypeDef":
         values: Item = {":pk": text(partition)}
