@@ -5,7 +5,6 @@ from datetime import timedelta
 from nodewright.adapters.memory import InMemoryLedger, Mishap
 from nodewright.application.errors import RefusedError, UnavailableError
 from nodewright.application.ports import FleetAnswer, FleetError, FleetRequest, LaunchTemplateSpec
-from nodewright.domain.claims import NodeClaim
 from tests.application.provisioning import ON_DEMAND, SMALL, SPOT, world
 from tests.application.world import CLUSTER, ZONES, World, node_class
 from tests.builders import pod, pods, pool
@@ -169,7 +168,7 @@ class RefusingLedger(InMemoryLedger):
 
     throttled = True
 
-    def settle_launch(self, *args: object, **kwargs: object) -> tuple[NodeClaim, ...]:
+    def settle_launch(self, *args: object, **kwargs: object) -> bool:
         if self.throttled:
             raise UnavailableError("the table is throttled")
         return super().settle_launch(*args, **kwargs)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import pytest
 
 from nodewright.adapters.memory import Mishap
 from nodewright.application.errors import NotFoundError, UnavailableError, UnreachableError
+from nodewright.application.launching import assign
 from nodewright.application.ports import FleetRequest
 from nodewright.application.reconcile import MISSED_AFTER
 from nodewright.application.reservations import LAUNCH_TIMEOUT, encode_request
@@ -134,6 +135,18 @@ def test_nodes_of_a_launch_that_two_runs_finish_are_told_and_counted_once(
     launcher.finish(CLUSTER, here.market().lookup)
     told = [instance.id for _, _, answer in here.observer.launches for instance in answer.instances]
     assert sorted(told) == sorted(instance.id for instance in here.running)
+
+
+def test_what_a_run_stored_that_died_half_way_is_told_with_the_rest_by_the_one_that_finishes_it() -> None:
+    here = killed_at("InMemoryFleet.launch")
+    lookup = here.market().lookup
+    first, *_ = assign(here.claims, here.running, lookup)
+    here.ledger.settle_launch(CLUSTER, "half of it", [first])
+    here.later(LEASE)
+    assert here.reconcile().finished == 1
+    told = [instance.id for _, _, answer in here.observer.launches for instance in answer.instances]
+    assert sorted(told) == sorted(instance.id for instance in here.running)
+    assert len(told) == 2
 
 
 def test_pods_of_a_launch_that_was_given_up_wake_provision_in_the_same_run() -> None:

@@ -149,19 +149,19 @@ def test_settling_twice_is_settling_once(ledger: Ledger) -> None:
     reserved = claims("l1", 3)
     came = [launched(reserved[0], "i-0"), launched(reserved[1], "i-1"), reserved[2]]
     ledger.reserve("prod", 0, launch(count=3), reserved)
-    assert ledger.settle_launch("prod", "l1", came) == tuple(came)
+    assert ledger.settle_launch("prod", "l1", came)
     moved = ledger.save_claim("prod", replace(ledger.claims("prod")[0], node_name="ip-0"))
-    assert ledger.settle_launch("prod", "l1", came) == ()
+    assert not ledger.settle_launch("prod", "l1", came)
     assert ledger.claims("prod") == (moved, replace(came[1], version=1))
 
 
 def test_settling_what_was_half_settled_does_the_rest(ledger: Ledger) -> None:
     reserved = claims("l1", 3)
     ledger.reserve("prod", 0, launch(count=3), reserved)
-    ledger.settle_launch("prod", "other", [launched(reserved[0], "i-0")])
+    assert not ledger.settle_launch("prod", "other", [launched(reserved[0], "i-0")])
     assert len(ledger.launches("prod")) == 1
     rest = (launched(reserved[1], "i-1"), reserved[2])
-    assert ledger.settle_launch("prod", "l1", [launched(reserved[0], "i-0"), *rest]) == rest
+    assert ledger.settle_launch("prod", "l1", [launched(reserved[0], "i-0"), *rest])
     assert [one.instance_id for one in ledger.claims("prod")] == ["i-0", "i-1"]
     assert ledger.launches("prod") == ()
 

@@ -40,10 +40,28 @@ def test_a_stop_between_two_transactions_of_a_settlement_leaves_the_rest_to_the_
     halfway = store.ledger()
     assert 0 < sum(bool(one.instance_id) for one in halfway.claims("prod")) < 96
     assert len(halfway.launches("prod")) == 1
-    halfway.settle_launch("prod", "l1", came)
+    assert halfway.settle_launch("prod", "l1", came), "whoever ends it tells of it, whoever began it"
     assert halfway.claims("prod") == tuple(replace(one, version=1) for one in came)
     assert halfway.launches("prod") == ()
     assert all(halfway.owner(one.instance_id) == ("prod", one.id) for one in came)
+
+
+def test_of_two_that_end_a_launch_at_the_same_moment_one_has_ended_it(store: Store) -> None:
+    reserved = claims("l1", 2)
+    came = [launched(one, f"i-{one.id}") for one in reserved]
+    store.ledger().reserve("prod", 0, launch(count=2), reserved)
+    store.ledger().settle_launch("prod", "other", came)
+    ended: list[bool] = []
+
+    def rival() -> None:
+        if not ended:
+            ended.append(False)
+            ended.append(store.ledger().settle_launch("prod", "l1", came))
+
+    store.on_call("TransactWriteItems", rival)
+    ended.append(store.ledger().settle_launch("prod", "l1", came))
+    assert ended[1:] == [True, False]
+    assert store.ledger().launches("prod") == ()
 
 
 def test_a_reservation_is_one_transaction(store: Store) -> None:

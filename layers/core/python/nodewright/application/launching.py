@@ -173,11 +173,13 @@ class Launcher:
         answer = self._came_of(cluster, record, now)
         claims = [c for c in self.ledger.claims(cluster) if c.launch_id == record.id]
         self._cool_down(answer.errors, {})
-        settled = self.ledger.settle_launch(cluster, record.id, assign(claims, answer.instances, lookup))
-        # Another run may finish it at the same time: each tells what it stored.
-        came = {claim.instance_id for claim in settled}
+        assigned = assign(claims, answer.instances, lookup)
+        if not self.ledger.settle_launch(cluster, record.id, assigned):
+            return  # another run finished it at the same time, and tells of it
+        # A run that died half-way told nothing of what it stored.
+        came = {claim.instance_id for claim in (*claims, *assigned)}
         told = replace(answer, instances=tuple(i for i in answer.instances if i.id in came))
-        for pool in dict.fromkeys(claim.pool for claim in settled):
+        for pool in dict.fromkeys(claim.pool for claim in claims):
             self.observer.launched(cluster, pool, told)
 
     def _came_of(self, cluster: str, record: LaunchRecord, now: datetime) -> FleetAnswer:

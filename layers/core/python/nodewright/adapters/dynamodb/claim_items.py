@@ -18,6 +18,8 @@ from nodewright.domain.claims import LaunchRecord, NodeClaim
 
 #: Condition for what must not be there yet.
 NEW = "attribute_not_exists(pk)"
+#: Condition for what must not be gone.
+THERE = "attribute_exists(pk)"
 #: Condition for a claim that has no instance.
 WITHOUT_INSTANCE = "(instance = :none OR attribute_not_exists(instance))"
 

@@ -13,6 +13,7 @@ from nodewright.adapters.aws_errors import UnmetConditionsError
 from nodewright.adapters.dynamodb import keys
 from nodewright.adapters.dynamodb.claim_items import (
     NEW,
+    THERE,
     WITHOUT_INSTANCE,
     claim_item,
     launch_item,
@@ -32,7 +33,7 @@ from nodewright.domain.quantities import Resources
 from nodewright.domain.usage import NO_LIMITS, WHOLE_CLUSTER, added, counted, usage_of
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+    from mypy_boto3_dynamodb.type_defs import DeleteTypeDef, TransactWriteItemTypeDef
 
 #: With PLAN, LAUNCH and the usage of a pool and of the cluster, what fits in one transaction.
 CLAIMS_A_RESERVATION = 96
@@ -93,36 +94,33 @@ class Claims(Usage):
             self._table.replace(claim_item(cluster, saved), *unchanged(claim))
         return saved
 
-    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> tuple[NodeClaim, ...]:
+    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> bool:
         """Claims with an instance get it and an OWNER, claims without are gone, the launch goes last.
 
         More than one transaction for more than 48 nodes; asked again after a stop between two, it does what
         is left: what a claim gives back is written together with the claim, under its version, so once.
         ConflictError when a claim has another instance, or an instance another owner.
         """
-        stored = self._stored(cluster, claims)
+        stored, is_open = self._stored(cluster, launch_id, claims)
         unsettled = tuple(_unsettled(claims, stored))
-        steps = [self._settlement(cluster, claim, stored[claim.id]) for claim in unsettled]
-        # Usage of every pool there could be, that of the cluster, and the launch.
-        kept_free = len({claim.pool for claim in claims}) + 2
-        transactions = list(_packed(steps, ITEMS_A_TRANSACTION - kept_free)) or [[]]
-        for turn, some in enumerate(transactions, start=1):
-            writes = [write for step in some for write in step.writes]
-            writes += self._uses(cluster, added(step.less for step in some))
-            if turn == len(transactions):
-                writes.append({"Delete": {"TableName": self._table.name, "Key": keys.launch(cluster, launch_id)}})
-            self._table.transact(writes)
-        return unsettled
+        if not unsettled and not is_open:
+            return False
+        transactions = self._settlements(cluster, unsettled, stored) or [[]]
+        if is_open:
+            transactions[-1].append(self._removal(keys.launch(cluster, launch_id), THERE))
+        try:
+            for writes in transactions:
+                self._table.transact(writes)
+        except UnmetConditionsError:
+            if unsettled:
+                raise
+            return False  # another run ended it this moment
+        return is_open
 
     def hand_back_launch(self, cluster: str, launch_id: str, now: datetime) -> None:
         """End its lease; nothing when it is settled."""
         try:
-            self._table.update(
-                keys.launch(cluster, launch_id),
-                "attribute_exists(pk)",
-                {":now": moment(now)},
-                sets="lease_until = :now",
-            )
+            self._table.update(keys.launch(cluster, launch_id), THERE, {":now": moment(now)}, sets="lease_until = :now")
         except ConflictError:
             return
 
@@ -138,7 +136,7 @@ class Claims(Usage):
 
     def _forgetting(self, cluster: str, claim: NodeClaim) -> "list[TransactWriteItemTypeDef]":
         """Removes a claim and what it counts; its owner item expires."""
-        writes = [self._removal(cluster, claim, *unchanged(claim))]
+        writes = [self._removal(keys.claim(cluster, claim.id), *unchanged(claim))]
         writes += self._uses(cluster, added([{claim.pool: counted(claim).times(-1)}]))
         if claim.instance_id:
             expires = expiry(self._clock.now() + OWNER_KEPT)
@@ -146,10 +144,27 @@ class Claims(Usage):
             writes.append({"Put": {"TableName": self._table.name, "Item": owner}})
         return writes
 
-    def _stored(self, cluster: str, claims: Sequence[NodeClaim]) -> Mapping[str, NodeClaim]:
-        """These claims as the table has them."""
-        items = self._table.get_many([keys.claim(cluster, claim.id) for claim in claims])
-        return {claim.id: claim for claim in map(read_claim, items)}
+    def _stored(
+        self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]
+    ) -> tuple[Mapping[str, NodeClaim], bool]:
+        """These claims as the table has them, and whether it has their launch."""
+        launch = keys.launch(cluster, launch_id)
+        items = self._table.get_many([launch, *(keys.claim(cluster, claim.id) for claim in claims)])
+        found = [read_claim(item) for item in items if item["sk"] != launch["sk"]]
+        return {claim.id: claim for claim in found}, len(found) < len(items)
+
+    def _settlements(
+        self, cluster: str, claims: Sequence[NodeClaim], stored: Mapping[str, NodeClaim]
+    ) -> "list[list[TransactWriteItemTypeDef]]":
+        """The transactions that settle these claims; each has room for one item more."""
+        steps = [self._settlement(cluster, claim, stored[claim.id]) for claim in claims]
+        # Usage of every pool there could be, that of the cluster, and the one item.
+        kept_free = len({claim.pool for claim in claims}) + 2
+        return [
+            [write for step in some for write in step.writes]
+            + list(self._uses(cluster, added(step.less for step in some)))
+            for some in _packed(steps, ITEMS_A_TRANSACTION - kept_free)
+        ]
 
     def _settlement(self, cluster: str, claim: NodeClaim, stored: NodeClaim) -> "_Step":
         """What is to be written for one claim."""
@@ -157,7 +172,8 @@ class Claims(Usage):
         condition, values = f"{condition} AND {WITHOUT_INSTANCE}", {**values, ":none": text("")}
         before = counted(stored)
         if not claim.instance_id:
-            return _Step([self._removal(cluster, claim, condition, values)], {claim.pool: before.times(-1)})
+            removal = self._removal(keys.claim(cluster, claim.id), condition, values)
+            return _Step([removal], {claim.pool: before.times(-1)})
         saved = replace(claim, version=claim.version + 1)
         writes = [
             self._table.checked_put(claim_item(cluster, saved), condition, values),
@@ -166,15 +182,11 @@ class Claims(Usage):
         ]
         return _Step(writes, {claim.pool: counted(claim) - before})
 
-    def _removal(self, cluster: str, claim: NodeClaim, condition: str, values: Item) -> "TransactWriteItemTypeDef":
-        return {
-            "Delete": {
-                "TableName": self._table.name,
-                "Key": keys.claim(cluster, claim.id),
-                "ConditionExpression": condition,
-                "ExpressionAttributeValues": values,
-            }
-        }
+    def _removal(self, key: keys.Key, condition: str, values: Item | None = None) -> "TransactWriteItemTypeDef":
+        delete: DeleteTypeDef = {"TableName": self._table.name, "Key": key, "ConditionExpression": condition}
+        if values:  # DynamoDB refuses an empty map
+            delete["ExpressionAttributeValues"] = values
+        return {"Delete": delete}
 
 
 @dataclass(frozen=True, slots=True)

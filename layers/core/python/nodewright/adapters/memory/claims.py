@@ -138,11 +138,11 @@ class InMemoryClaims:
             self._kept[cluster].expect_version(claim)
             return self._kept[cluster].store(claim)
 
-    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> tuple[NodeClaim, ...]:
+    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> bool:
         """What is settled already is left alone."""
         with self._lock:
             kept = self._kept[cluster]
-            changed = tuple(claim for claim in claims if not _is_settled(claim, kept.claims.get(claim.id)))
+            changed = [claim for claim in claims if not _is_settled(claim, kept.claims.get(claim.id))]
             for claim in changed:
                 kept.expect_version(claim)
                 if self._owners.get(claim.instance_id, (cluster, claim.id)) != (cluster, claim.id):
@@ -151,8 +151,7 @@ class InMemoryClaims:
                 kept.store(claim if claim.instance_id else replace(claim, state=ClaimState.GONE))
                 if claim.instance_id:
                     self._owners[claim.instance_id] = (cluster, claim.id)
-            kept.launches.pop(launch_id, None)
-            return changed
+            return kept.launches.pop(launch_id, None) is not None
 
     def hand_back_launch(self, cluster: str, launch_id: str, now: datetime) -> None:
         """Nothing when it is settled."""

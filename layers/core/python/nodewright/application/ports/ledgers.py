@@ -98,12 +98,13 @@ class Ledger(Protocol):
         """
         ...
 
-    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> tuple[NodeClaim, ...]:
+    def settle_launch(self, cluster: str, launch_id: str, claims: Sequence[NodeClaim]) -> bool:
         """Store what the launch brought, in one transaction: claims with instances (each with an OWNER
         item that must not exist), claims without go to gone; the LAUNCH item is deleted. What was reserved
         and didn't come is given back, once for each claim however often this is repeated.
 
-        Those that were settled by this call: of many that settle the same each claim is in one's answer.
+        Whether this call ended the launch: of many that settle the same, one. It tells and counts all of it, with
+        what another stored that died half-way.
         """
         ...
 
