@@ -3,11 +3,26 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from nodewright.domain.nodes import ZONE_LABEL
-from nodewright.domain.pods import Pod, StandsFor
+from nodewright.domain.pods import Pod, PodKey, StandsFor
 from nodewright.domain.scheduling import solve
 from nodewright.domain.snapshot import Snapshot
-from tests.builders import instance_type, options, pod, pods, resources, room, snapshot, spread, term
+from tests.builders import (
+    EXISTS,
+    instance_type,
+    options,
+    pod,
+    pods,
+    pool,
+    resources,
+    room,
+    snapshot,
+    spread,
+    taint,
+    term,
+)
 from tests.domain.scheduling.checker import faults
 from tests.oracle import check
 
@@ -137,6 +152,39 @@ class TestNodesThatMayComeInOneZoneOrAnother:
 
         assert [each.pod for each in plan.expected.left] == [lonely.key]
         assert check(here, plan) == []
+
+
+class TestNodesInZonesThatSpreadsDontKnow:
+    """nodeTaintsPolicy Ignore, the default, counts nodes that its pods can't go to."""
+
+    web = pods(4, "web", labels=APP, spreads=(spread(),))
+    unit = pod("gpu", cpu="1", selector={"karpenter.sh/nodepool": "gpu"}, tolerates=EXISTS)
+    gpu = options(pool("gpu", (ZONE_LABEL, "In", "a"), taints=(taint("gpu"),), weight=1))
+    pools = (options(pool("web", (ZONE_LABEL, "In", "b"))), gpu)
+
+    @pytest.mark.parametrize("kind", ["expected", "headroom"])
+    def test_none_is_bought_that_would_keep_a_pod_from_its_place(self, kind: str) -> None:
+        here = world(*self.web, **{kind: [self.unit]}, pools=self.pools)
+        plan = solve(here)
+        assert {offering.zone for launch in plan.launches for offering in launch.offerings} == {"b"}
+        assert check(here, plan) == []
+        (left,) = plan.expected.left + plan.headroom.left
+        assert (left.pod, left.reason) == (self.unit.key, "WaitsForOthers")
+        assert "once they are bound" in left.message
+
+    def test_room_that_is_there_is_used_all_the_same(self) -> None:
+        there = room("there", labels={ZONE_LABEL: "b", "karpenter.sh/nodepool": "gpu"}, cpu="1", taints=(taint("gpu"),))
+        here = world(
+            *self.web, headroom=[self.unit, replace(self.unit, key=PodKey("default", "other"))], pools=self.pools
+        )
+        here = replace(here, rooms=(there,))
+        plan = solve(here)
+        assert [each.node for each in plan.headroom.nominations] == ["there"]
+        assert check(here, plan) == []
+
+    def test_without_them_it_is_bought(self) -> None:
+        plan = solve(world(headroom=[self.unit], pools=self.pools))
+        assert [launch.pool for launch in plan.launches] == ["gpu"]
 
 
 def test_a_plan_that_was_cut_has_no_room_for_them() -> None:

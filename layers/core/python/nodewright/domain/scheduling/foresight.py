@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from nodewright.domain.limits import NODES, Limits
 from nodewright.domain.plans import Foresight, Launch, Nomination, Plan
 from nodewright.domain.pods import Pod, PodKey, StandsFor
 from nodewright.domain.scheduling.proving import proven
 from nodewright.domain.scheduling.succession import Succession
-from nodewright.domain.snapshot import PoolOptions, Snapshot
+from nodewright.domain.scheduling.unhindering import sold_out, unhindering
+from nodewright.domain.snapshot import Snapshot
 
 Planner = Callable[[Snapshot], Plan]
 Kinds = Mapping[PodKey, StandsFor]
@@ -35,7 +35,9 @@ def foreseeing(snapshot: Snapshot, planner: Planner) -> Plan:
     plans: dict[StandsFor, Plan] = {"itself": real}
     kinds: tuple[tuple[StandsFor, tuple[Pod, ...]], ...] = (("expected", expected), ("headroom", headroom))
     for kind, pods in kinds:
-        plans[kind] = planner(_kept_for(plans.values(), succession.left(pods))) if pods else Plan()
+        before = tuple(plans.values())
+        left = _kept_for(before, succession.left(pods))
+        plans[kind] = unhindering(everybody, before, left, planner) if pods else Plan()
         succession.add(plans[kind])
     return _together(everybody, succession, plans, {pod.key: pod.stands_for for pod in everybody.pods})
 
@@ -44,13 +46,7 @@ def _kept_for(others: Iterable[Plan], snapshot: Snapshot) -> Snapshot:
     """Where a limit kept a pod of higher rank out, what is left of the limit waits for it."""
     if not any(each.reason in _LIMITED for plan in others for each in plan.unschedulable):
         return snapshot
-    return replace(snapshot, pools=tuple(map(_sold_out, snapshot.pools)))
-
-
-def _sold_out(options: PoolOptions) -> PoolOptions:
-    if options.remaining is None:
-        return options
-    return replace(options, remaining=Limits({**options.remaining, NODES: 0}))
+    return replace(snapshot, pools=tuple(each if each.remaining is None else sold_out(each) for each in snapshot.pools))
 
 
 def _together(everybody: Snapshot, succession: Succession, plans: Mapping[StandsFor, Plan], kinds: Kinds) -> Plan:
