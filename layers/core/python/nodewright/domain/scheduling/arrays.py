@@ -16,3 +16,15 @@ Texts = NDArray[np.str_]
 def every(matrix: Bools, axis: int = 1) -> Bools:
     """Whether all of each row (axis 1) or column (axis 0) holds."""
     return np.logical_and.reduce(matrix, axis=axis, dtype=np.bool_)  # type: ignore[no-any-return]
+
+
+def distinct_rows(matrix: Bools) -> tuple[Bools, Ints]:
+    """Its distinct rows in the order of their values, and which of those each row is.
+
+    What `np.unique(matrix, axis=0, return_inverse=True)` says, which takes minutes for 90,000 rows of 500.
+    """
+    keys = [row.tobytes() for row in np.packbits(matrix, axis=1)]
+    first = {key: row for row, key in reversed(list(enumerate(keys)))}
+    number = {key: place for place, key in enumerate(sorted(first))}
+    rows = np.array([first[key] for key in number], dtype=np.int64)
+    return matrix[rows], np.array([number[key] for key in keys], dtype=np.int64)

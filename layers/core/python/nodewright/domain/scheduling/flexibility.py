@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.arrays import Bools, Ints, distinct_rows
 from nodewright.domain.scheduling.frontier import supersets
 from nodewright.domain.scheduling.offerings import Market
 
@@ -65,8 +65,8 @@ _BLOCK: Final = 256
 
 def _choice(room: Ints, allowed: Bools, codes: Ints) -> Ints:
     """Distinct codes among the rows that can stand in for each row."""
-    columns, column_of = np.unique(allowed, axis=0, return_inverse=True)
-    over, column_of = supersets(columns), column_of.reshape(-1)
+    columns, column_of = distinct_rows(allowed)
+    over = supersets(columns)
     values = (codes[:, None] == np.unique(codes)).astype(np.float32)
     found = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(room), _BLOCK):

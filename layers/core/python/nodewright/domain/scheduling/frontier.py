@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from nodewright.domain.scheduling.arrays import Bools, Ints
+from nodewright.domain.scheduling.arrays import Bools, Ints, distinct_rows
 
 
 def frontier(prices: Ints, room: Ints, allowed: Bools, purse: Ints, usage: Ints) -> Ints:
@@ -17,10 +17,32 @@ def frontier(prices: Ints, room: Ints, allowed: Bools, purse: Ints, usage: Ints)
     if not len(prices):
         return np.zeros(0, dtype=np.int64)
     order = _dominators_first(prices, room, allowed, usage)
-    columns, column_of = np.unique(allowed, axis=0, return_inverse=True)
+    columns, column_of = distinct_rows(allowed)
     over = supersets(columns)
+    group_of = _related(over)[column_of][order]
+    sets = (over, column_of)
+    found = [_undominated(order[group_of == group], room, sets, purse, usage) for group in np.unique(group_of).tolist()]
+    if len(found) == 1:
+        return found[0]
+    turn = np.empty_like(order)
+    turn[order] = np.arange(len(order))
+    kept = np.concatenate(found)
+    return kept[np.argsort(turn[kept])]
+
+
+def _related(over: Bools) -> Ints:
+    """Columns that are beneath one another, directly or not, have one number: pools of their own are many groups."""
+    beside = over | over.T
+    label = np.arange(len(over))
+    while True:
+        least = np.where(beside, label, len(over)).min(axis=1)
+        if np.array_equal(least, label):
+            return label
+        label = least
+
+
+def _undominated(order: Ints, room: Ints, sets: tuple[Bools, Ints], purse: Ints, usage: Ints) -> Ints:
     kept = np.zeros(0, dtype=np.int64)
-    sets = (over, column_of.reshape(-1))
     for start in range(0, len(order), _BLOCK):
         block = order[start : start + _BLOCK]
         block = block[~_dominates(kept, block, room, sets, purse, usage).any(axis=0)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.admission import Admission
-from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
+from nodewright.domain.scheduling.arrays import Bools, Floats, Ints, distinct_rows
 from nodewright.domain.scheduling.frontier import frontier
 from nodewright.domain.scheduling.shapes import Shape
 from nodewright.domain.scheduling.tiers import Tier
@@ -126,7 +126,7 @@ def problem(place: Tier, things: Items, admitted: Admission, *, strict: bool = T
         allowed=allowed,
         purse=_purses(place)[best],
         usage=place.usage[best].astype(np.float64),
-        block=np.unique(masks[:, best], axis=1, return_inverse=True)[1].reshape(-1),
+        block=distinct_rows(masks[:, best].T)[1],
     )
 
 
