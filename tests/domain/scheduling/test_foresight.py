@@ -172,6 +172,13 @@ class TestNodesInZonesThatSpreadsDontKnow:
         assert (left.pod, left.reason) == (self.unit.key, "WaitsForOthers")
         assert "once they are bound" in left.message
 
+    def test_nor_is_one_that_might_come_there(self) -> None:
+        anywhere = options(pool("gpu", taints=(taint("gpu"),)))
+        here = world(*self.web, headroom=[self.unit], pools=(self.pools[0], anywhere))
+        plan = solve(here)
+        assert check(here, plan) == []
+        assert [each.reason for each in plan.headroom.left] == ["WaitsForOthers"]
+
     def test_room_that_is_there_is_used_all_the_same(self) -> None:
         there = room("there", labels={ZONE_LABEL: "b", "karpenter.sh/nodepool": "gpu"}, cpu="1", taints=(taint("gpu"),))
         here = world(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from nodewright.domain.limits import NODES, Limits
-from nodewright.domain.plans import Plan, Unschedulable
+from nodewright.domain.plans import Launch, Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.entangled import are_entangled
 from nodewright.domain.scheduling.succession import Succession
@@ -29,10 +29,10 @@ def unhindering(
     Where nodes would be in the way none is bought; where that isn't enough nobody is placed.
     """
     plan = planner(left)
-    if not are_entangled(everybody) or _come_true(everybody, (*before, plan)):
+    if not are_entangled(everybody) or _come_true(everybody, before, plan):
         return plan
     unbought = _told(planner(replace(left, pools=tuple(map(sold_out, left.pools)))), plan)
-    if _come_true(everybody, (*before, unbought)):
+    if _come_true(everybody, before, unbought):
         return unbought
     return _told(Plan(unschedulable=tuple(Unschedulable(pod.key, "", "") for pod in left.pods)), plan)
 
@@ -42,12 +42,28 @@ def sold_out(options: PoolOptions) -> PoolOptions:
     return replace(options, remaining=Limits({**(options.remaining or {}), NODES: 0}))
 
 
-def _come_true(everybody: Snapshot, plans: Sequence[Plan]) -> bool:
+def _come_true(everybody: Snapshot, before: Sequence[Plan], plan: Plan) -> bool:
+    """Wherever its nodes come."""
+    return not any(unkept(everybody, _together(everybody, (*before, each))) for each in (plan, *_zone_by_zone(plan)))
+
+
+def _zone_by_zone(plan: Plan) -> Iterator[Plan]:
+    """With its nodes in one zone after the other, as far as they may come there."""
+    for zone in sorted({zone for launch in plan.launches if len(launch.zones) > 1 for zone in launch.zones}):
+        yield replace(plan, launches=tuple(_in_zone(launch, zone) for launch in plan.launches))
+
+
+def _in_zone(launch: Launch, zone: str) -> Launch:
+    offerings = tuple(each for each in launch.offerings if each.zone == zone)
+    return replace(launch, offerings=offerings or launch.offerings)
+
+
+def _together(everybody: Snapshot, plans: Sequence[Plan]) -> Plan:
     succession = Succession(everybody)
     for plan in plans:
         succession.left(())
         succession.add(plan)
-    return not unkept(everybody, Plan(succession.launches(), succession.nominations()))
+    return Plan(succession.launches(), succession.nominations())
 
 
 def _told(plan: Plan, other: Plan) -> Plan:
