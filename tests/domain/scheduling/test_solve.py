@@ -304,11 +304,11 @@ def test_pods_that_ask_for_nothing_get_a_node_too() -> None:
     assert bought(solve(snapshot(pods(3, cpu=0, memory=0)))) == {("default", "x.s", "spot"): 1}
 
 
-def test_the_bound_is_what_divided_pods_would_cost() -> None:
-    """1,930m cost 0.4 on x.s; x.l's 7,910m for 1.6 are the best by cpu: 9 × 1,900m ≥ 3.4589."""
-    plan = solve(snapshot(pods(9, cpu="1900m", memory=0)), Budget(columns=0))
+def test_the_bound_of_many_is_what_divided_pods_would_cost() -> None:
+    """1,930m cost 0.4 on x.s; x.l's 7,910m for 1.6 are the best by cpu: 2,700 × 1,900m ≥ 1037.67."""
+    plan = solve(snapshot(pods(2700, cpu="1900m", memory=0)), Budget(columns=0))
 
-    assert plan.bound == 9 * 1900 * 1_600_000_000 // 7910
+    assert plan.bound == 2700 * 1900 * 1_600_000_000 // 7910
 
 
 def test_a_spent_budget_leaves_pods_for_the_next_plan_and_says_so() -> None:

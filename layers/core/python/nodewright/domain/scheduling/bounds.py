@@ -6,23 +6,33 @@ from typing import Final
 import numpy as np
 
 from nodewright.domain.scheduling.arrays import Floats, Ints, every
+from nodewright.domain.scheduling.covering import covering, states
 from nodewright.domain.scheduling.pricing import duals
 from nodewright.domain.scheduling.problems import Problem, components
 
 
 def bound(problem: Problem, counts: Ints) -> int:
-    """What these counts cost at the very least, even if pods could be divided.
+    """What these counts cost at the very least.
 
     Weak duality: prices per resource under which no node holds more value than it costs make
     the value of all pods a lower bound. Groups of items that share no node are proven apart.
     """
     wanted = counts > 0
-    total = 0
+    total, allowance = 0, MOST_STATES
     for group in components(problem.allowed[:, wanted]):
         items = wanted.nonzero()[0][group]
         part = problem.part(items)
-        total += max(proven(part, counts[items], duals(part, counts[items])), whole(part, counts[items]))
+        of = counts[items]
+        least = max(proven(part, of, duals(part, of)), whole(part, of))
+        if states(of) <= allowance:
+            allowance -= states(of)
+            least = max(least, covering(part, of))
+        total += least
     return total
+
+
+MOST_STATES: Final = 2_000
+"""Of all groups together: some hundredths of a second."""
 
 
 def whole(problem: Problem, counts: Ints) -> int:
