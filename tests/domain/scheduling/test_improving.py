@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.limits import NODES
+from nodewright.domain.nodes import HOSTNAME_LABEL
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling import Budget, solve
-from tests.builders import USD, instance_type, options, pods, pool, resources, snapshot
+from tests.builders import USD, instance_type, options, pods, pool, resources, snapshot, term
 
 GREEDY = Budget(columns=0)
 
@@ -115,3 +116,40 @@ def cheapest(sizes: tuple[int, ...], counts: tuple[int, ...]) -> int:
 
 def _prices(cores: int) -> list[int]:
     return [kind.offerings[0].price for kind in SMALL if resources(cpu=cores).fits(kind.allocatable)]
+
+
+def proportional(largest: int, lost: int) -> tuple[InstanceType, ...]:
+    """A type for each number of cores, a dollar a core; of each some millicores can't be used."""
+    sizes = range(1, largest + 1)
+    return tuple(
+        instance_type(f"x.{cores}", cpu=f"{1_000 * cores - lost}m", memory=f"{2 * cores}Gi", on_demand=cores, spot=None)
+        for cores in sizes
+    )
+
+
+def alone(name: str) -> dict[str, object]:
+    """Of pods that are one per node."""
+    return {"labels": {"app": name}, "anti_affinity": (term(HOSTNAME_LABEL, {"app": name}),)}
+
+
+def test_of_many_kinds_that_promise_the_same_the_one_that_keeps_it_is_found() -> None:
+    """Six pods just fit 88 cores, one of those that are one per node among them."""
+    big = {"cpu": "14648m", "memory": 0}
+    plan = planned(proportional(400, lost=5), (*pods(2, "one", **big, **alone("one")), *pods(10, "other", **big)))
+    assert plan.cost == 176 * USD
+
+
+def test_nodes_with_a_bit_of_everything_are_thought_of() -> None:
+    """Each node loses the rest of a core, so that as few as pods that are one per node allow cost least."""
+    wanted = [
+        pods(
+            20 if number % 4 else 2,
+            f"p{number}",
+            cpu=("3000m", "15000m", "100m")[number % 5 % 3],
+            memory=f"{64 + number}Mi",
+            **({} if number % 3 else alone(f"p{number}")),
+        )
+        for number in range(36)
+    ]
+    plan = planned(proportional(400, lost=100), tuple(pod for some in wanted for pod in some))
+    assert plan.cost <= 4_096 * USD

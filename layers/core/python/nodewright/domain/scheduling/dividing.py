@@ -25,16 +25,27 @@ class Part:
 
 def divided(problem: Problem, counts: Ints) -> Iterator[Part]:
     """The problem's parts: itself, where it isn't large or can't be divided."""
-    rows = [np.flatnonzero(problem.block == block) for block in np.unique(problem.block)]
-    within = np.array([problem.allowed[each].any(axis=0) for each in rows]).T
+    rows, within = _blocks(problem)
     bound = within.sum(axis=1) == 1
     if len(counts) <= _MANY or bound.all() or not bound.any() or not _are_alike(problem, rows):
         yield Part(np.arange(len(problem.prices)), np.arange(len(counts)), counts)
         return
-    for each, share in zip(rows, _shares(problem, counts, within, bound).T, strict=True):
+    yield from shared_out(problem, counts)
+
+
+def shared_out(problem: Problem, counts: Ints) -> Iterator[Part]:
+    """What each block of rows gets of the pods: those bound to it, and of the others as large a part as of those."""
+    rows, within = _blocks(problem)
+    for each, share in zip(rows, _shares(problem, counts, within, within.sum(axis=1) == 1).T, strict=True):
         items = np.flatnonzero(share)
         if len(items):
             yield Part(each, items, share[items])
+
+
+def _blocks(problem: Problem) -> tuple[Sequence[Ints], Bools]:
+    """Rows of each, and items × blocks: whether any of those may be used."""
+    rows = [np.flatnonzero(problem.block == block) for block in np.unique(problem.block)]
+    return rows, np.array([problem.allowed[each].any(axis=0) for each in rows]).T
 
 
 _MANY: Final = 96

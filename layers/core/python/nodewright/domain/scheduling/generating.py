@@ -76,7 +76,7 @@ class _Pricing:
         found = self._knapsacks.search(self._counts, Offer(values, prices), how, self._meter)
         self._learn(values, found)
         ratios = [float(each.counts @ relaxation.values) / prices[each.row] for each in found.columns]
-        exhausted = max(ratios, default=0.0) <= _EXHAUSTED
+        exhausted = max(ratios, default=0.0) <= (_ALL_BUT if self._how.kinds >= _EVERY else _EXHAUSTED)
         if exhausted and not self._part and not self._went_on(float(relaxation.values @ self._counts)):
             return None
         self._part = 0.0 if exhausted or self._how.order != ORDERS[0] else self._steady
@@ -92,11 +92,10 @@ class _Pricing:
 
     def _went_on(self, cost: float) -> bool:
         """Whether there is another way to look that is worth its work."""
-        following = next(self._searches, None)
-        if following is None or (following.width > self._how.width and cost <= self.bound * _FAIR):
-            return False
-        self._how = following
-        return True
+        fair = cost <= self.bound * _FAIR
+        following = next((each for each in self._searches if not (fair and _is_broad(each))), None)
+        self._how = following or self._how
+        return following is not None
 
 
 _STEADY: Final = 0.5
@@ -105,7 +104,10 @@ _WORTH: Final = -0.03
 
 
 def _searches(problem: Problem) -> Iterator[Search]:
-    """What finds next to nothing is followed by another order, then by broader ones, and last by a proof.
+    """What finds next to nothing is followed by another order, by all kinds, then by broader ones, and last by a proof.
+
+    Where prices are in proportion to sizes, hundreds of kinds promise the same, and which of them keeps it is
+    only seen by filling each.
 
     Where numbers per node count, nodes are small: narrow searches find most of what there is, a broader one the rest
     if items are few, and no proof is within reach.
@@ -113,18 +115,29 @@ def _searches(problem: Problem) -> Iterator[Search]:
     if len(single_resources(problem)):
         yield from (Search(order, *_FEW_A_NODE) for order in ORDERS[:2])
         if len(problem.demand) <= _FEW:
+            yield Search(ORDERS[0], *_OF_EVERY_KIND)
             yield Search(ORDERS[0], *_MORE_A_NODE)
         return
-    for width, kinds in _WIDTHS:
+    narrow, *broad = _WIDTHS
+    yield from (Search(order, *narrow) for order in ORDERS)
+    yield Search(ORDERS[0], *_OF_EVERY_KIND)
+    for width, kinds in broad:
         yield from (Search(order, width, kinds) for order in ORDERS)
 
 
 _WIDTHS: Final = ((20, 20), (80, 64), (320, 64), (5_120, 1_000))
 """Of a search: states of a kind, and kinds. What the narrow ones don't find costs most of the work."""
+_EVERY: Final = 100_000
+"""Kinds: more than there are."""
+_OF_EVERY_KIND: Final = (4, _EVERY)
 _FEW_A_NODE: Final = (20, 8)
 _MORE_A_NODE: Final = (60, 24)
 _FEW: Final = 80
 """Items; with more of them a broader search takes half a second and finds next to nothing."""
+
+
+def _is_broad(search: Search) -> bool:
+    return search.width > _FEW_A_NODE[0]
 
 
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:
@@ -155,6 +168,8 @@ _PER_UNIT: Final = 1_000
 """Items × columns of a linear program that cost as much as one pattern of the budget."""
 _EXHAUSTED: Final = 1.003
 """Where no content is worth more than so many times its price, the program hardly gets cheaper."""
+_ALL_BUT: Final = 1.001
+"""The same where every kind was looked at."""
 _FAIR: Final = 1.005
 """Of the bound: whoever is as near needs no broad search."""
 _NEAR: Final = 1.002

@@ -11,6 +11,7 @@ from nodewright.domain.scheduling.arrays import Floats, Ints, every
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.dividing import divided
+from nodewright.domain.scheduling.levelling import level
 from nodewright.domain.scheduling.packing import Packing, Pattern, pack_alike
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, packing_prices
@@ -136,6 +137,8 @@ def improve(
     master = Master(problem, counts, remaining)
     master.add([Column(pattern.row, pattern.counts) for pattern in packing.patterns])
     master.add([Column(row, content) for row, content in _first(problem, counts)])
+    if len(counts) > _FEW:
+        master.add([Column(row, content) for row, content in level(problem, counts)])
     master.add([Column(row, content) for row, content in _adopted(problem, counts, ideas)])
     generated = generate(problem, master, counts, proven, meter)
     if generated is None:
@@ -149,6 +152,8 @@ _CLOSE: Final = 1.001
 """No more can be gained."""
 _START: Final = 5
 """Rounds that setting up takes."""
+_FEW: Final = 24
+"""Items; with so few of them searches find whatever is good."""
 
 
 def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:
