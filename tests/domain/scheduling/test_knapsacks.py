@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.budget import Budget, Meter, never
-from nodewright.domain.scheduling.generating import generate
+from nodewright.domain.scheduling.generating import every_kind, generate, narrow_first
 from nodewright.domain.scheduling.knapsacks import ORDERS, Knapsacks, Offer, Order, Search
 from nodewright.domain.scheduling.linear_program import Column, Master
 from nodewright.domain.scheduling.packing import pack
@@ -147,10 +147,10 @@ def test_what_pods_must_cost_at_least_is_no_more_than_the_cheapest_plan(seed: in
     master = Master(problem, counts, NO_LIMITS)
     greedy = pack(problem, counts, NO_LIMITS, without_end())
     master.add([Column(pattern.row, pattern.counts) for pattern in greedy.patterns])
-    generated = generate(problem, master, counts, 0.0, without_end())
-
-    assert generated is not None
-    assert generated.bound <= least_cost(problem, counts)
+    for searches in (narrow_first(problem), every_kind()):
+        generated = generate(problem, master, counts, 0.0, without_end(), searches)
+        assert generated is not None
+        assert generated.bound <= least_cost(problem, counts)
 
 
 def test_a_search_that_is_cut_proves_nothing() -> None:

@@ -28,13 +28,16 @@ class Generated:
     """Nanodollars per hour."""
 
 
-def generate(problem: Problem, master: Master, counts: Ints, proven: float, meter: Meter) -> Generated | None:
+def generate(
+    problem: Problem, master: Master, counts: Ints, proven: float, meter: Meter, searches: Iterator[Search]
+) -> Generated | None:
     """Add columns until hardly any is worth more than its node, the bound is near, or the meter stops.
 
-    `proven`: what is known of the bound.
+    `proven`: what is known of the bound. `searches`: one after the other, each as long as it finds something.
     """
     last = relaxation = master.solve()
-    pricing, before, quick = _Pricing(problem, counts, proven, meter), np.inf, not len(single_resources(problem))
+    pricing = _Pricing(problem, counts, proven, meter, searches)
+    before, quick = np.inf, not len(single_resources(problem))
     while relaxation is not None and meter.spend(1 + len(counts) * len(master.columns) // _PER_UNIT):
         last = relaxation
         cost = float(relaxation.values @ counts)
@@ -59,10 +62,10 @@ class _Pricing:
     Those of the relaxation alone jump about, which takes a quarter more rounds.
     """
 
-    def __init__(self, problem: Problem, counts: Ints, proven: float, meter: Meter) -> None:
+    def __init__(self, problem: Problem, counts: Ints, proven: float, meter: Meter, searches: Iterator[Search]) -> None:
         self.bound = proven
         self._problem, self._counts, self._meter = problem, counts, meter
-        self._knapsacks, self._searches = Knapsacks(problem), _searches(problem)
+        self._knapsacks, self._searches = Knapsacks(problem), searches
         self._how = next(self._searches)
         self._best, self._reached = problem.demand @ duals(problem, counts), 0.0
         self._steady = _STEADY if len(single_resources(problem)) else 0.0
@@ -76,7 +79,7 @@ class _Pricing:
         found = self._knapsacks.search(self._counts, Offer(values, prices), how, self._meter)
         self._learn(values, found)
         ratios = [float(each.counts @ relaxation.values) / prices[each.row] for each in found.columns]
-        exhausted = max(ratios, default=0.0) <= (_ALL_BUT if self._how.kinds >= _EVERY else _EXHAUSTED)
+        exhausted = max(ratios, default=0.0) <= (_ALL_BUT if self._how == _OF_EVERY_KIND else _EXHAUSTED)
         if exhausted and not self._part and not self._went_on(float(relaxation.values @ self._counts)):
             return None
         self._part = 0.0 if exhausted or self._how.order != ORDERS[0] else self._steady
@@ -92,10 +95,11 @@ class _Pricing:
 
     def _went_on(self, cost: float) -> bool:
         """Whether there is another way to look that is worth its work."""
-        fair = cost <= self.bound * _FAIR
-        following = next((each for each in self._searches if not (fair and _is_broad(each))), None)
-        self._how = following or self._how
-        return following is not None
+        following = next(self._searches, None)
+        if following is None or (following.width > self._how.width and cost <= self.bound * _FAIR):
+            return False
+        self._how = following
+        return True
 
 
 _STEADY: Final = 0.5
@@ -103,11 +107,16 @@ _WORTH: Final = -0.03
 """At values that aren't the relaxation's: what is worth a little less may be worth more at those."""
 
 
-def _searches(problem: Problem) -> Iterator[Search]:
-    """What finds next to nothing is followed by another order, by all kinds, then by broader ones, and last by a proof.
+def every_kind() -> Iterator[Search]:
+    """Where prices are in proportion to sizes, hundreds of kinds promise the same.
 
-    Where prices are in proportion to sizes, hundreds of kinds promise the same, and which of them keeps it is
-    only seen by filling each.
+    Which of them keeps it is only seen by filling each.
+    """
+    yield _OF_EVERY_KIND
+
+
+def narrow_first(problem: Problem) -> Iterator[Search]:
+    """What finds next to nothing is followed by another order, then by broader ones, and last by a proof.
 
     Where numbers per node count, nodes are small: narrow searches find most of what there is, a broader one the rest
     if items are few, and no proof is within reach.
@@ -115,29 +124,19 @@ def _searches(problem: Problem) -> Iterator[Search]:
     if len(single_resources(problem)):
         yield from (Search(order, *_FEW_A_NODE) for order in ORDERS[:2])
         if len(problem.demand) <= _FEW:
-            yield Search(ORDERS[0], *_OF_EVERY_KIND)
             yield Search(ORDERS[0], *_MORE_A_NODE)
         return
-    narrow, *broad = _WIDTHS
-    yield from (Search(order, *narrow) for order in ORDERS)
-    yield Search(ORDERS[0], *_OF_EVERY_KIND)
-    for width, kinds in broad:
+    for width, kinds in _WIDTHS:
         yield from (Search(order, width, kinds) for order in ORDERS)
 
 
+_OF_EVERY_KIND: Final = Search(ORDERS[0], 4, 100_000)
 _WIDTHS: Final = ((20, 20), (80, 64), (320, 64), (5_120, 1_000))
 """Of a search: states of a kind, and kinds. What the narrow ones don't find costs most of the work."""
-_EVERY: Final = 100_000
-"""Kinds: more than there are."""
-_OF_EVERY_KIND: Final = (4, _EVERY)
 _FEW_A_NODE: Final = (20, 8)
 _MORE_A_NODE: Final = (60, 24)
 _FEW: Final = 80
 """Items; with more of them a broader search takes half a second and finds next to nothing."""
-
-
-def _is_broad(search: Search) -> bool:
-    return search.width > _FEW_A_NODE[0]
 
 
 def filled(problem: Problem, counts: Ints, relaxation: Relaxation) -> list[Column]:

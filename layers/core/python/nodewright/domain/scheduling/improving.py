@@ -11,7 +11,6 @@ from nodewright.domain.scheduling.arrays import Floats, Ints, every
 from nodewright.domain.scheduling.bounds import bound
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.dividing import divided
-from nodewright.domain.scheduling.levelling import level
 from nodewright.domain.scheduling.packing import Packing, Pattern, pack_alike
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, packing_prices
@@ -47,7 +46,7 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         improved = improve(group.problem, group.counts, purses + group.taken, packing, share, ideas)
         ideas = improved.ideas or ideas
         found = [replace(packing, remaining=purses.copy())]
-        found += [improved.packing] if improved.packing is not packing else []
+        found += improved.packings
         # Beside nodes of another plan there is little to gain: not worth the time.
         tidy = found if meter.contents else [tidied(group.problem, each) for each in found]
         packings[number] = ties.best(group.problem, tidy)
@@ -115,9 +114,9 @@ Ideas = Sequence[Mapping[bytes, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Improved:
-    """The packing, and what any packing of all these pods must cost."""
+    """Packings that are better, and what any packing of all these pods must cost."""
 
-    packing: Packing
+    packings: tuple[Packing, ...]
     bound: int
     ideas: Ideas = ()
 
@@ -125,35 +124,27 @@ class Improved:
 def improve(
     problem: Problem, counts: Ints, remaining: Floats, packing: Packing, meter: Meter, ideas: Ideas = ()
 ) -> Improved:
-    """A cheaper packing of the same pods, or this one. `remaining` is what the limits allow them."""
+    """Cheaper packings of the same pods. `remaining` is what the limits allow them."""
     proven = bound(problem, counts)
     if packing.left.any() or packing.cost <= proven * _CLOSE or not meter.spend(_START * problem.round_cost):
-        return Improved(packing, proven)
+        return Improved((), proven)
     # HiGHS is loaded only where a plan is worth the work.
-    from nodewright.domain.scheduling.generating import generate, promising  # noqa: PLC0415
-    from nodewright.domain.scheduling.linear_program import Column, Master  # noqa: PLC0415
-    from nodewright.domain.scheduling.rounding import rounded  # noqa: PLC0415
+    from nodewright.domain.scheduling.stages import stages  # noqa: PLC0415
 
-    master = Master(problem, counts, remaining)
-    master.add([Column(pattern.row, pattern.counts) for pattern in packing.patterns])
-    master.add([Column(row, content) for row, content in _first(problem, counts)])
-    if len(counts) > _FEW:
-        master.add([Column(row, content) for row, content in level(problem, counts)])
-    master.add([Column(row, content) for row, content in _adopted(problem, counts, ideas)])
-    generated = generate(problem, master, counts, proven, meter)
-    if generated is None:
-        return Improved(packing, proven)
-    good = [_idea(problem, column.counts) for column in promising(problem, master, generated.relaxation)]
-    found = rounded(problem, counts, remaining, master, generated.relaxation)
-    return Improved(ties.best(problem, [packing, found]), max(proven, int(generated.bound)), good)
+    patterns = [(pattern.row, pattern.counts) for pattern in packing.patterns]
+    known = (patterns, _first(problem, counts), list(_adopted(problem, counts, ideas)))
+    good: Sequence[Ints] = ()
+    found = []
+    for stage in stages(problem, counts, remaining, known, proven, meter):
+        proven, good = max(proven, int(stage.bound)), stage.promising
+        found += [stage.packing] if ties.best(problem, [packing, stage.packing]) is stage.packing else []
+    return Improved(tuple(found), proven, [_idea(problem, content) for content in good])
 
 
 _CLOSE: Final = 1.001
 """No more can be gained."""
 _START: Final = 5
 """Rounds that setting up takes."""
-_FEW: Final = 24
-"""Items; with so few of them searches find whatever is good."""
 
 
 def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:

@@ -16,15 +16,18 @@ from nodewright.domain.scheduling.pricing import duals, packing_prices, placeabl
 from nodewright.domain.scheduling.problems import Problem
 
 
-def rounded(problem: Problem, counts: Ints, remaining: Floats, master: Master, start: Relaxation) -> Packing:
+def rounded(
+    problem: Problem, counts: Ints, remaining: Floats, master: Master, start: Relaxation, *, adding: bool = True
+) -> Packing:
     """The best whole plan found near an optimum of the relaxation. `master` is left with other numbers of pods.
 
+    `adding`: whether contents for what is left are worked out on the way, which takes most of the time.
     Its work is bounded by itself: each step lays at least one node of the relaxation, of which few aren't whole.
     """
     rounding = _Rounding(problem, counts, remaining, start.values, Meter(Budget(_WORK), never))
     found = [rounding.floored(master.columns, start.times)]
     if len(counts) <= _MANY:
-        found += rounding.dived(master, start)
+        found += rounding.dived(master, start, adding=adding)
     best = ties.best(problem, found)
     few = start.times.sum() <= (_MORE if len(counts) <= _FEW_ITEMS else _FEW) and not best.left.any()
     if few and best.cost > master.cost(start) * _CLOSE:
@@ -46,7 +49,7 @@ class _Rounding:
             nodes.lay(columns[at], int(times[at] + _WHOLE))
         return self._finished(nodes, self._values, *self._others)
 
-    def dived(self, master: Master, start: Relaxation) -> Iterator[Packing]:
+    def dived(self, master: Master, start: Relaxation, *, adding: bool) -> Iterator[Packing]:
         """Fix some nodes, solve for the rest, and so on; when few are left, pack the rest greedily.
 
         The last nodes of a relaxation hardly fit each other, so several rests are tried.
@@ -63,7 +66,7 @@ class _Rounding:
                 return
             master.demand(nodes.left)
             relaxation = master.solve()
-            if relaxation is not None and master.add(filled(self._problem, nodes.left, relaxation)):
+            if adding and relaxation is not None and master.add(filled(self._problem, nodes.left, relaxation)):
                 relaxation = master.solve()
         yield self._finished(nodes, self._values)
 
