@@ -21,7 +21,8 @@ def rounded(
 ) -> Packing:
     """The best whole plan found near an optimum of the relaxation. `master` is left with other numbers of pods.
 
-    `adding`: whether contents for what is left are worked out on the way, which takes most of the time.
+    `adding`: whether contents for what is left are worked out on the way, and whole numbers of many items searched
+    for, which takes most of the time.
     Its work is bounded by itself: each step lays at least one node of the relaxation, of which few aren't whole.
     """
     rounding = _Rounding(problem, counts, remaining, start.values, Meter(Budget(_WORK), never))
@@ -29,7 +30,8 @@ def rounded(
     if len(counts) <= _MANY:
         found += rounding.dived(master, start, adding=adding)
     best = ties.best(problem, found)
-    few = start.times.sum() <= (_MORE if len(counts) <= _FEW_ITEMS else _FEW) and not best.left.any()
+    most = _MORE if len(counts) <= _FEW_ITEMS else _FEW if adding else 0
+    few = start.times.sum() <= most and not best.left.any()
     if few and best.cost > master.cost(start) * _CLOSE:
         best = ties.best(problem, [best, *rounding.searched(master, start, best.cost)])
     return best
