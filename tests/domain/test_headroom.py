@@ -89,7 +89,9 @@ def test_what_can_be_said(value: str, read: object) -> None:
     assert parse_headroom(value) == read
 
 
-@pytest.mark.parametrize("value", ["", "4", "cpu", "cpu=", "cpu=x", "cpu=-1", "cpu=1,cpu=2", "101%", "-1%", "x%", "%"])
+@pytest.mark.parametrize(
+    "value", ["", "4", "cpu", "cpu=", "cpu=x", "cpu=-1", "cpu=1,cpu=2", "101%", "-1%", "x%", "%", "cpu=1e30"]
+)
 def test_what_cannot_be_said_is_told_with_an_example(value: str) -> None:
     with pytest.raises(ValueError, match="write"):
         parse_headroom(value)
@@ -107,6 +109,7 @@ def test_what_cannot_be_said_is_told_with_an_example(value: str) -> None:
         ({"replicas": 9, "limits": resources(cpu=2, memory="100Gi")}, 4),
         ({"limits": resources(memory="3Gi")}, 3),
         ({"replicas": 2, "limits": resources(gpu=1)}, 2),
+        ({"replicas": 2, "limits": resources(cpu=-3)}, 0),
         ({"limits": resources(gpu=1)}, 0),
         ({}, 0),
     ],

@@ -70,6 +70,7 @@ def test_a_broken_document_keeps_no_other_from_being_read(tmp_path: Path) -> Non
         ("# only\n---\n# comments\n", "in.yaml||it holds nothing but comments"),
         (b"\x7fELF\xff", "in.yaml||it is not text in UTF-8, so it is left out"),
         (b"kind: P\0d", "in.yaml||it is not text in UTF-8, so it is left out"),
+        ("[" * 5000, "in.yaml||it is nested too deeply to be a Kubernetes object, so it is left out"),
         ("a:\n\t- b\n", "in.yaml|line 2|a tab indents this line, which YAML doesn't allow; use spaces"),
         (
             "a: 1\na: 2\n",

@@ -2,6 +2,7 @@ import json
 
 from nodewright.adapters.manifests.nodes import NodeAmounts, read_nodes, read_one_node
 from nodewright.domain.nodes import Node
+from nodewright.domain.quantities import LARGEST
 from nodewright.domain.taints import Taint
 from tests.adapters.manifests.raw import Json
 
@@ -59,6 +60,11 @@ def test_a_node_that_has_just_been_created_has_nothing_yet() -> None:
 
 def test_unreadable_amounts_count_as_none_so_nothing_is_placed_there() -> None:
     assert dict(read(node(allocatable={"cpu": "lots"})).allocatable) == {}
+
+
+def test_amounts_beyond_counting_are_more_than_enough() -> None:
+    found = read(node(allocatable={"cpu": "4", "a.io/x": "1e30"})).allocatable
+    assert dict(found) == {"cpu": 4000, "a.io/x": LARGEST}
 
 
 def test_nodes_of_one_type_share_their_amounts() -> None:

@@ -50,6 +50,10 @@ def test_an_amount_of_zero_hides_a_resource() -> None:
     [
         ({"price": "1", "priceAdjustment": "+1"}, "spec.priceAdjustment", "exclude each other"),
         ({"price": "-1"}, "spec.price", "write it like 0.0126"),
+        ({"price": "9" * 20}, "spec.price", "more than 1,000,000 USD per hour"),
+        ({"priceAdjustment": "+" + "9" * 20}, "spec.priceAdjustment", "more than 1,000,000 USD per hour"),
+        ({"priceAdjustment": f"+{'9' * 20}%"}, "spec.priceAdjustment", "+999900% is the most"),
+        ({"capacity": {"a.io/x": "10E"}}, "spec.capacity.a.io/x", "no node has 10E of it"),
         ({"price": "1e3"}, "spec.price", "write it like 0.0126"),
         ({"priceAdjustment": "10%"}, "spec.priceAdjustment", "write it like -15%"),
         ({"priceAdjustment": "-101%"}, "spec.priceAdjustment", "-100% is the least"),

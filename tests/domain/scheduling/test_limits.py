@@ -46,6 +46,10 @@ def test_a_limit_that_is_used_up_or_passed_buys_nothing() -> None:
     assert solve(snapshot([pod()], pools=[used])).launches == ()
 
 
+def test_a_limit_beyond_all_counting_limits_nothing() -> None:
+    assert nodes(solve(snapshot([pod()], pools=[options(remaining=Limits({"cpu": 10**33}))]))) == 1
+
+
 def test_a_resource_that_is_not_limited_is_unlimited() -> None:
     assert nodes(solve(snapshot([pod()], pools=[options(remaining=resources(memory="100Gi"))]))) == 1
 

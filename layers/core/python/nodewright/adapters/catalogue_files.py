@@ -21,7 +21,7 @@ from nodewright.domain.nodeclasses import NodeClass
 from nodewright.domain.nodes import ARCH_LABEL, REGION_LABEL
 from nodewright.domain.overhead import MIB, overhead
 from nodewright.domain.plans import Plan
-from nodewright.domain.quantities import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+from nodewright.domain.quantities import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources, possible
 
 PODS_UNSAID: Final = 110
 """Kubelet's own default."""
@@ -96,6 +96,8 @@ def catalogue_of(content: bytes, name: str, region: str = "") -> CatalogueFile:
         types = tuple(sorted((_instance_type(each) for each in raw.instance_types), key=lambda each: each.name))
     except YamlError as error:
         raise BadInputError(f"catalogue {name}, line {error.line + 1}: {error.message}") from None
+    except RecursionError:
+        raise BadInputError(f"catalogue {name}: it is nested too deeply; write it as docs/plan.md shows") from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadInputError(f"catalogue {name}: {error}") from None
     _check(types, name)
@@ -120,8 +122,7 @@ def _check(types: tuple[InstanceType, ...], name: str) -> None:
 
 def _instance_type(raw: _InstanceType) -> InstanceType:
     try:
-        capacity = Resources.parse(raw.capacity)
-        allocatable = Resources.parse(raw.allocatable or {})
+        capacity, allocatable = _amounts(raw.capacity), _amounts(raw.allocatable or {})
         offerings = tuple(_offering(each) for each in raw.offerings)
     except ValueError as error:
         raise ValueError(f"{raw.name}: {error}") from None
@@ -135,6 +136,11 @@ def _instance_type(raw: _InstanceType) -> InstanceType:
         offerings=tuple(sorted(offerings, key=lambda each: (each.zone, each.capacity_type))),
         volumes=raw.volumes,
     )
+
+
+def _amounts(raw: Mapping[str, object]) -> Resources:
+    """ValueError names the resource."""
+    return Resources({name: possible(name, amount) for name, amount in Resources.parse(raw).items()})
 
 
 def _offering(raw: _Offering) -> Offering:

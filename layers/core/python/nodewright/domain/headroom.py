@@ -17,7 +17,7 @@ from nodewright.domain.nodes import NODE_POOL_LABEL, Node
 from nodewright.domain.occupants import occupants
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
-from nodewright.domain.quantities import CPU, MEMORY, PODS, Resources
+from nodewright.domain.quantities import CPU, LARGEST, MEMORY, PODS, Resources
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.taints import Toleration
 
@@ -71,7 +71,9 @@ class CapacityBuffer:
     def _allowed(self) -> int | None:
         """None where the limits limit nothing that a unit requests."""
         requests = self.template.requests
-        bounds = [most // requests[name] for name, most in (self.limits or {}).items() if requests.get(name) > 0]
+        bounds = [
+            max(0, most) // requests[name] for name, most in (self.limits or {}).items() if requests.get(name) > 0
+        ]
         return min(bounds, default=None)
 
 
@@ -84,6 +86,8 @@ def parse_headroom(text: str) -> Resources | Fraction:
     if not all(name and equals and amount for name, equals, amount in pairs):
         raise ValueError(f"{text!r} is no headroom; {example}")
     given = Resources.parse({name: amount for name, _, amount in pairs})
+    if any(amount > LARGEST for amount in given.values()):
+        raise ValueError(f"{text!r} is more than any node has; {example}")
     if len({name for name, _, _ in pairs}) < len(pairs) or any(amount < 0 for amount in given.values()):
         raise ValueError(f"{text!r} names a resource twice or less than nothing of it; {example}")
     return given

@@ -16,6 +16,18 @@ MEMORY: Final = "memory"
 EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 
+LARGEST: Final = 2**50
+"""1 PiB, and more than any node has of anything: sums of many must stay within 64 bits."""
+
+
+def possible(name: str, amount: int) -> int:
+    """The amount of a resource. ValueError where no node can have or give so much of it."""
+    if amount < 0:
+        raise ValueError(f"{name}: it is negative; ask for 0 or more")
+    if amount > LARGEST:
+        raise ValueError(f"{name}: no node has so much; correct the amount or its unit")
+    return amount
+
 
 def parse_quantity(value: str | float) -> Fraction:
     """The exact number a Kubernetes quantity stands for, whatever its notation.

@@ -89,6 +89,8 @@ class _Reader:
     def _json(self, name: str, content: bytes, text: str) -> None:
         try:
             self._keep(name, msgspec.json.decode(content.removeprefix(_BOM)))
+        except RecursionError:
+            self._warn(name, "", "it is nested too deeply to be a Kubernetes object, so it is left out")
         except msgspec.DecodeError as error:
             # Flow style is YAML, too: `{apiVersion: v1, kind: Pod}`.
             if _QUOTED_KEY.match(text.lstrip()):

@@ -10,7 +10,7 @@ from nodewright.adapters.manifests.generations import with_new_names
 from nodewright.adapters.manifests.objects import NEVER, NOTHING, Page, RawObject, read_one, read_page
 from nodewright.adapters.manifests.raw_specs import is_given
 from nodewright.domain.nodes import Node
-from nodewright.domain.quantities import Resources
+from nodewright.domain.quantities import LARGEST, Resources
 from nodewright.domain.taints import Effect, Taint
 
 
@@ -96,9 +96,11 @@ def read_taint(raw: RawTaint) -> Taint:
 
 def _amounts(raw: msgspec.Raw) -> Resources:
     try:
-        return Resources.parse(_AMOUNTS.decode(raw)) if is_given(raw) else Resources()
+        given = Resources.parse(_AMOUNTS.decode(raw)) if is_given(raw) else Resources()
     except ValueError:
         return Resources()
+    # No pod asks for more, and sums must stay within 64 bits.
+    return Resources({name: min(amount, LARGEST) for name, amount in given.items()})
 
 
 _AMOUNTS = msgspec.json.Decoder(dict[str, object])

@@ -11,10 +11,11 @@ from nodewright.adapters.manifests.fields import Fields, report_on
 from nodewright.application.ports import ManifestWarning
 from nodewright.domain.money import parse_usd
 from nodewright.domain.overlays import NodeOverlay, PriceChange
-from nodewright.domain.quantities import whole
+from nodewright.domain.quantities import LARGEST, whole
 from nodewright.domain.requirements import Requirements
 
 _PRICE: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
+_MOST_FACTOR: Final = 10_000
 _ADJUSTMENT: Final = re.compile(r"(?P<sign>[+-])(?P<amount>[0-9]*\.?[0-9]+)(?P<percent>%?)")
 _MODELLED: Final = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
 _MOST_WEIGHT: Final = 10_000
@@ -70,7 +71,16 @@ def _fixed(spec: Fields, text: str) -> PriceChange | None:
     if not _PRICE.fullmatch(text):
         spec.refuse("price", f"{text!r} is not a price in USD per hour; write it like 0.0126")
         return None
-    return PriceChange(Fraction(0), parse_usd(text))
+    nanos = _usd(spec, "price", text)
+    return None if nanos is None else PriceChange(Fraction(0), nanos)
+
+
+def _usd(spec: Fields, name: str, text: str) -> int | None:
+    try:
+        return parse_usd(text)
+    except ValueError as error:
+        spec.refuse(name, str(error))
+        return None
 
 
 def _adjusted(spec: Fields, text: str) -> PriceChange | None:
@@ -80,8 +90,12 @@ def _adjusted(spec: Fields, text: str) -> PriceChange | None:
         return None
     sign = -1 if match["sign"] == "-" else 1
     if not match["percent"]:
-        return PriceChange(nanos=sign * parse_usd(match["amount"]))
+        nanos = _usd(spec, "priceAdjustment", match["amount"])
+        return None if nanos is None else PriceChange(nanos=sign * nanos)
     factor = 1 + sign * Fraction(match["amount"]) / 100
+    if factor > _MOST_FACTOR:
+        spec.refuse("priceAdjustment", f"{text} is more than any price; +{(_MOST_FACTOR - 1) * 100}% is the most")
+        return None
     if factor < 0:
         spec.refuse("priceAdjustment", f"{text} would be less than nothing; -100% is the least")
         return None
@@ -97,6 +111,8 @@ def _capacity(spec: Fields) -> dict[str, int]:
             spec.refuse(f"capacity.{name}", _NOT_EXTENDED)
         elif amount is None:
             spec.refuse(f"capacity.{name}", f"{raw!r} is not a whole number of it; write one like 1")
+        elif amount > LARGEST:
+            spec.refuse(f"capacity.{name}", f"no node has {raw} of it; correct it")
         else:
             read[name] = amount
     return read

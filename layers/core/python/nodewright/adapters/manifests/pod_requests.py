@@ -9,13 +9,10 @@ import msgspec
 from nodewright.adapters.manifests.container_defaults import NO_AMOUNTS, Amounts
 from nodewright.adapters.manifests.objects import NOTHING
 from nodewright.adapters.manifests.raw_specs import RawContainer, RawPodSpec, decoded, is_given
-from nodewright.domain.quantities import Resources
+from nodewright.domain.quantities import Resources, possible
 from nodewright.domain.requests import ContainerRequests, effective_requests
 
 T = TypeVar("T")
-
-#: 1 PiB, and more than any node has of anything: sums of many pods must stay within 64 bits.
-_LARGEST: Final = 2**50
 
 
 class RawContainerStatus(msgspec.Struct, rename="camel", gc=False):
@@ -98,7 +95,7 @@ class _Reading:
         found: dict[str, int] = {}
         for name, value in raw.items():
             try:
-                found[name] = _possible(name, Resources.parse({name: value}).get(name))
+                found[name] = possible(name, Resources.parse({name: value}).get(name))
             except ValueError as error:
                 self.problems.append(f"{path}: {error}")
         return Resources(found)
@@ -134,14 +131,6 @@ class _Reading:
         in_force = self.amounts(f"{path}.resources.requests", requests)
         held = in_force.maximum(self.amounts(f"{path}.allocatedResources", granted))
         return held if self._given.infeasible else held.maximum(wanted)
-
-
-def _possible(name: str, amount: int) -> int:
-    if amount < 0:
-        raise ValueError(f"{name}: it is negative; ask for 0 or more")
-    if amount > _LARGEST:
-        raise ValueError(f"{name}: no node has so much; correct the amount or its unit")
-    return amount
 
 
 _REQUIREMENTS = msgspec.json.Decoder(_ResourceRequirements)

@@ -22,8 +22,8 @@ def limited(options: PoolOptions) -> dict[str, int]:
 
 
 def remaining(options: Sequence[PoolOptions], resources: Sequence[str]) -> Ints:
-    """Pools × resources."""
-    rows = [[limited(pool).get(resource, UNLIMITED) for resource in resources] for pool in options]
+    """Pools × resources. A limit beyond what can be counted limits nothing."""
+    rows = [[min(limited(pool).get(name, UNLIMITED), UNLIMITED) for name in resources] for pool in options]
     return np.array(rows, dtype=np.int64).reshape(len(options), len(resources))
 
 
