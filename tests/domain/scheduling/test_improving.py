@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,12 @@ from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.quantities import Resources
 from nodewright.domain.scheduling import Budget, solve
+from nodewright.domain.scheduling.budget import Meter, never
+from nodewright.domain.scheduling.improving import improve
+from nodewright.domain.scheduling.packing import Packing, Pattern
+from nodewright.domain.scheduling.stages import Stage
 from tests.builders import USD, instance_type, options, pods, pool, resources, snapshot, term
+from tests.domain.scheduling.test_packing_parts import problem
 
 GREEDY = Budget(columns=0)
 
@@ -153,3 +159,21 @@ def test_nodes_with_a_bit_of_everything_are_thought_of() -> None:
     ]
     plan = planned(proportional(400, lost=100), tuple(pod for some in wanted for pod in some))
     assert plan.cost <= 4_096 * USD
+
+
+def packed(*patterns: tuple[int, int, int]) -> Packing:
+    """Of (row, pods on a node, nodes), at 3 and 4 a node."""
+    cost = sum((3, 4)[row] * times for row, _, times in patterns)
+    made = tuple(Pattern(row, np.array([count]), times) for row, count, times in patterns)
+    return Packing(made, np.zeros(1, dtype=np.int64), np.zeros(0), cost)
+
+
+def test_whatever_is_better_is_kept_of_every_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A better relaxation may come to a dearer packing, and what tidying makes of either isn't known yet."""
+    begun, first, second, worse = packed((0, 1, 8)), packed((1, 2, 4)), packed((0, 1, 2), (1, 2, 3)), packed((1, 1, 8))
+    came = [Stage(packing, 15.0 + number, ()) for number, packing in enumerate((first, second, worse))]
+    monkeypatch.setattr("nodewright.domain.scheduling.stages.stages", lambda *_: iter(came))
+    whole = problem([3, 4], [[1], [2]], [[1]])
+    improved = improve(whole, np.array([8]), np.zeros(0), begun, Meter(Budget(), never))
+    assert improved.packings == (first, second)
+    assert improved.bound == 17
