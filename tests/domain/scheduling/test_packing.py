@@ -22,5 +22,5 @@ def test_a_plan_that_begins_as_another_did_has_as_much_of_the_limits() -> None:
         purses = np.array([[9.0]])
         packed = pack_all(world, np.array([4, 1, 1]), purses, Meter(budget, never, known))
 
-        assert [(each.row, each.times) for each in packed.patterns] == [(0, 2), (2, 1)]
+        assert [(each.row, each.times) for each in packed.patterns()] == [(0, 2), (2, 1)]
         assert purses.tolist() == [[1.0]]

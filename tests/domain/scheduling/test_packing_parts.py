@@ -91,11 +91,11 @@ class TestNarrowed:
         whole, counts = self.asking(self.OWNERS), np.full(self.OWNERS, 6)
         packed = pack_all(whole, counts, np.zeros((1, 0)), Meter(Budget(), never))
 
-        placed = np.sum([pattern.times * pattern.counts for pattern in packed.patterns], axis=0)
+        placed = np.sum([pattern.times * pattern.counts for pattern in packed.patterns()], axis=0)
 
         assert placed.tolist() == counts.tolist()
-        assert all((pattern.counts @ whole.demand <= whole.room[pattern.row]).all() for pattern in packed.patterns)
-        assert sum(pattern.times * whole.prices[pattern.row] for pattern in packed.patterns) <= packed.bound * 1.3
+        assert all((pattern.counts @ whole.demand <= whole.room[pattern.row]).all() for pattern in packed.patterns())
+        assert sum(pattern.times * whole.prices[pattern.row] for pattern in packed.patterns()) <= packed.bound * 1.3
 
 
 class TestFluid:
@@ -213,7 +213,7 @@ def test_what_was_packed_for_a_quick_plan_is_not_packed_again_to_be_made_cheaper
     first = pack_all(world, counts, np.zeros((0, 0)), Meter(AT_ONCE, never, known))
     again = pack_all(world, counts, np.zeros((0, 0)), Meter(Budget(patterns=0, columns=0), never, known))
     anew = pack_all(world, counts, np.zeros((0, 0)), Meter(Budget(patterns=0, columns=0), never))
-    assert [(each.row, each.counts.tolist(), each.times) for each in again.patterns] == [
-        (each.row, each.counts.tolist(), each.times) for each in first.patterns
+    assert [(each.row, each.counts.tolist(), each.times) for each in again.patterns()] == [
+        (each.row, each.counts.tolist(), each.times) for each in first.patterns()
     ]
-    assert anew.patterns == ()
+    assert not list(anew.patterns())

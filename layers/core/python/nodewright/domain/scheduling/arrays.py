@@ -4,6 +4,8 @@ Amounts that decide are int64 (millicores, bytes, counts, nanodollars). Floats o
 integers below 2**53 in them are exact, which holds for any node's bytes.
 """
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,17 @@ Texts = NDArray[np.str_]
 
 def every(matrix: Bools, axis: int = 1) -> Bools:
     """Whether all of each row (axis 1) or column (axis 0) holds."""
+    if axis == 1 and 0 < matrix.shape[1] <= _FEW and len(matrix) >= _MANY:
+        held = matrix[:, 0].copy()
+        for column in range(1, matrix.shape[1]):
+            held &= matrix[:, column]
+        return held
     return np.logical_and.reduce(matrix, axis=axis, dtype=np.bool_)  # type: ignore[no-any-return]
+
+
+_FEW: Final = 4
+_MANY: Final = 200
+"""Of long and narrow ones columns are put together six times as fast as rows are looked at."""
 
 
 def distinct_rows(matrix: Bools) -> tuple[Bools, Ints]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -104,7 +105,7 @@ class _Visit:
         purses = place.remaining.astype(np.float64)
         again = repeated(whole, things, waiting, meter.contents, purses)
         packed = pack_all(whole, things.counts(before) - again.counts, purses, meter)
-        patterns = (*again.patterns, *packed.patterns)
+        patterns = chain(again.patterns, packed.patterns())
         launches = tuple(_launches(place, things, admitted, patterns, purses, waiting))
         after = replace(place, remaining=purses.astype(np.int64))
         placed = before - waiting.left

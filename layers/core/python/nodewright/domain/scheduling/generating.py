@@ -12,7 +12,7 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.budget import Meter
 from nodewright.domain.scheduling.knapsacks import ORDERS, Knapsacks, Offer, Search, Worthwhile
-from nodewright.domain.scheduling.linear_program import Column, Master, Relaxation
+from nodewright.domain.scheduling.linear_program import MANY_ITEMS, Column, Master, Relaxation
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals
 from nodewright.domain.scheduling.problems import Problem
@@ -43,7 +43,7 @@ def generate(
         cost = float(relaxation.values @ counts)
         if cost <= pricing.bound * _NEAR:
             break
-        quick = quick and cost <= before * _QUICK and meter.spend(problem.round_cost)
+        quick = quick and (cost <= before * _QUICK or len(counts) > MANY_ITEMS) and meter.spend(problem.round_cost)
         quick = quick and master.add(filled(problem, counts, relaxation)) > 0
         if not quick:
             columns = pricing.columns(relaxation)
@@ -173,7 +173,8 @@ _FAIR: Final = 1.005
 """Of the bound: whoever is as near needs no broad search."""
 _NEAR: Final = 1.002
 _QUICK: Final = 0.999
-"""Filling by density is quick but weak: where a round gains less than that searching pays."""
+"""Filling by density is quick but weak: where a round gains less than that searching pays. With many items it takes
+a round of six as long to search, and what a round gains says little."""
 _MOST: Final = 64
 """Contents of a round: with more, linear programs take longer than they save rounds."""
 _BETTER: Final = 1 + 1e-6

@@ -15,15 +15,26 @@ from nodewright.domain.scheduling.packing import Packing, Pattern, pack_alike
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, packing_prices
 from nodewright.domain.scheduling.problems import Problem, components
+from nodewright.domain.scheduling.sampling import samples
 from nodewright.domain.scheduling.tidying import tidied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """Patterns over the rows of a tier and all items, and what packing everything must cost."""
+    """Nodes over the rows of a tier and all items, and what packing everything must cost."""
 
-    patterns: tuple[Pattern, ...]
     bound: int
+    _groups: Sequence["_Group"]
+    _packings: Sequence[Packing]
+    _items: int
+
+    def patterns(self) -> Iterator[Pattern]:
+        """One by one: of very many items contents over all of them take gigabytes."""
+        for group, packing in zip(self._groups, self._packings, strict=True):
+            for pattern in packing.patterns:
+                content = np.zeros(self._items, dtype=np.int64)
+                content[group.items] = pattern.counts
+                yield Pattern(int(group.problem.offering[pattern.row]), content, pattern.times)
 
 
 def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Packed:
@@ -53,7 +64,8 @@ def pack_all(whole: Problem, counts: Ints, purses: Floats, meter: Meter) -> Pack
         purses[:] = packings[number].remaining
         proven += improved.bound
     divided_up = sum(len(group.items) for group in groups) > len(counts)
-    return Packed(tuple(_patterns(groups, packings, len(counts))), bound(whole, counts) if divided_up else proven)
+    proven = bound(whole, counts) if divided_up else proven
+    return Packed(proven, groups, packings, len(counts))
 
 
 def _begun(group: "_Group", purses: Floats, meter: Meter, model: Packing | None) -> Packing:
@@ -90,7 +102,11 @@ class _Group:
 def _groups(whole: Problem, counts: Ints) -> Iterator[_Group]:
     for items in components(whole.allowed):
         problem = whole.part(items)
-        parts = list(divided(problem, counts[items]))
+        parts = [
+            (replace(part, items=part.items[sample], counts=part.counts[sample]))
+            for part in divided(problem, counts[items])
+            for sample in samples(problem.part(part.items, part.rows))
+        ]
         for number, part in enumerate(parts):
             effort = _LATER if number else _FIRST if len(parts) > 1 else 1.0
             yield _Group(problem.part(part.items, part.rows), items[part.items], part.counts, number > 0, effort)
@@ -98,14 +114,6 @@ def _groups(whole: Problem, counts: Ints) -> Iterator[_Group]:
 
 _FIRST: Final = 1.5
 _LATER: Final = 0.4
-
-
-def _patterns(groups: Sequence[_Group], packings: Sequence[Packing], items: int) -> Iterator[Pattern]:
-    for group, packing in zip(groups, packings, strict=True):
-        for pattern in packing.patterns:
-            content = np.zeros(items, dtype=np.int64)
-            content[group.items] = pattern.counts
-            yield Pattern(int(group.problem.offering[pattern.row]), content, pattern.times)
 
 
 Ideas = Sequence[Mapping[bytes, int]]

@@ -11,6 +11,7 @@ import highspy
 import numpy as np
 
 from nodewright.domain.scheduling.arrays import Floats, Ints
+from nodewright.domain.scheduling.pricing import by_wholes
 from nodewright.domain.scheduling.problems import Problem
 
 
@@ -37,10 +38,17 @@ class Relaxation:
     """Nanodollars per hour that one more pod of each item would cost: the duals."""
     tolls: Floats
     """Purses × limited resources: nanodollars per hour that one more unit of a limit would save."""
+    cost: float
+    """Of nodes and of pods that found no place, in nanodollars per hour."""
 
 
 class Master:
-    """The linear program. Pods that find no place cost more than any node would for each."""
+    """The linear program. Pods that find no place cost more than any node would for each.
+
+    Without limits, and where items are many, they cost what they would among their like: values begin near what they
+    come to, where contents of items that never meet again would leave them anywhere (several hundred items, as many
+    nodes: 30 rounds before the program gets any cheaper).
+    """
 
     def __init__(self, problem: Problem, counts: Ints, remaining: Floats) -> None:
         self.columns: list[Column] = []
@@ -55,9 +63,8 @@ class Master:
         for purse, resource in self._limits:
             self._highs.addRow(-np.inf, remaining[purse, resource] / _UNIT, 0, _NONE, np.zeros(0))
         self._outcasts = len(counts)
-        dearest = float(problem.prices.max(initial=1)) * _OUTCAST
-        for item in range(len(counts)):
-            self._highs.addCol(dearest / _DOLLAR, 0, np.inf, 1, np.array([item], dtype=np.int32), np.ones(1))
+        for item, price in enumerate(_outcast_prices(problem).tolist()):
+            self._highs.addCol(price / _DOLLAR, 0, np.inf, 1, np.array([item], dtype=np.int32), np.ones(1))
 
     def add(self, columns: Sequence[Column]) -> int:
         """How many of them were new."""
@@ -88,12 +95,8 @@ class Master:
             times=np.array(solution.col_value[self._outcasts :]),
             values=np.maximum(prices[: self._outcasts], 0.0) * _DOLLAR,
             tolls=tolls,
+            cost=self._highs.getInfo().objective_function_value * _DOLLAR,
         )
-
-    def cost(self, relaxation: Relaxation) -> float:
-        """What its nodes cost, in nanodollars per hour."""
-        prices = self._problem.prices[[column.row for column in self.columns[: len(relaxation.times)]]]
-        return float(relaxation.times @ prices)
 
     def whole(self, start: Relaxation, to_beat: int) -> Ints | None:
         """Whole numbers of the columns known, searched for with bounded work; None where none were found.
@@ -102,7 +105,7 @@ class Master:
         can't be part of a plan cheaper than `to_beat`. Call it last: the program is one in whole numbers from then on.
         """
         numbers = np.arange(self._outcasts + len(self.columns), dtype=np.int32)
-        useless = self._outcasts + np.flatnonzero(self._losses(start) > to_beat - self.cost(start))
+        useless = self._outcasts + np.flatnonzero(self._losses(start) > to_beat - start.cost)
         useless = np.concatenate([np.arange(self._outcasts), useless]).astype(np.int32)
         self._highs.changeColsBounds(len(useless), useless, np.zeros(len(useless)), np.zeros(len(useless)))
         self._highs.changeColsIntegrality(
@@ -147,6 +150,18 @@ _UNIT: Final = 1e3
 """Limits are counted in thousands of their unit: HiGHS likes numbers of like size."""
 _OUTCAST: Final = 10
 _NONE: Final = np.zeros(0, dtype=np.int32)
+
+
+def _outcast_prices(problem: Problem) -> Floats:
+    dearest = np.full(len(problem.demand), float(problem.prices.max(initial=1)) * _OUTCAST)
+    if len(problem.demand) <= MANY_ITEMS or (problem.purse >= 0).any():
+        return dearest
+    prices: Floats = np.minimum(by_wholes(problem), dearest)
+    return prices
+
+
+MANY_ITEMS: Final = 40
+"""With fewer of them values settle within a few rounds anyway."""
 
 
 class _Silent(highspy.Highs):

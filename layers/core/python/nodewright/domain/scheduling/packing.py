@@ -96,7 +96,8 @@ class _Fillings:
     """The best known filling of each kind of node and its price per value, kept lazily up to date.
 
     A filling that needs more pods than are left is stale. Its ratio stays a fair guess from below, so it
-    is worked out anew only when it comes first.
+    is worked out anew only when it comes first. Where hardly any pods are alike every node makes nearly all fillings
+    stale, and most of each may stay.
     """
 
     def __init__(self, problem: Problem, left: Ints, values: Floats) -> None:
@@ -123,11 +124,23 @@ class _Fillings:
 
     def _renew(self, rows: Ints, left: Ints) -> None:
         problem, most = self._problem, np.minimum(self._most[rows], left)
-        self.counts[rows] = fill(problem.room[rows], problem.demand, problem.allowed[rows], most, self._values)
+        of = problem.room[rows], problem.demand, problem.allowed[rows], most, self._values
+        self.counts[rows] = fill(*of, self._lasting(rows, most) if len(left) > _HARDLY_ALIKE else None)
         worth = self.counts[rows] @ self._values
         with np.errstate(divide="ignore", invalid="ignore"):
             self._ratio[rows] = np.where(worth > 0, problem.prices[rows] / worth, np.inf)
         self._fresh[rows] = True
+
+    def _lasting(self, rows: Ints, most: Ints) -> Ints:
+        """What is still to be had of these fillings, where that is a good part."""
+        kept = np.minimum(self.counts[rows], most)
+        kept[kept @ self._values < self.counts[rows] @ self._values * _GOOD_PART] = 0
+        return kept
+
+
+_HARDLY_ALIKE: Final = 400
+"""Items; of fewer ones there are mostly several pods each, and a filling that is worked out anew is a better one."""
+_GOOD_PART: Final = 0.5
 
 
 def _greedy(

@@ -7,9 +7,9 @@ import numpy as np
 from nodewright.domain.scheduling.arrays import Bools, Floats, Ints
 
 
-def fill(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats) -> Ints:
+def fill(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats, kept: Ints | None = None) -> Ints:
     """Nodes × items: how many of each item, of at most `left` (of each node's own, if it has two dimensions), to put
-    on each node for much value.
+    on each node for much value. `kept`: what is on them already and stays, which fits and is part of `left`.
 
     Adaptive density: always the item with most value for what it takes, where a resource weighs more
     the scarcer it has become on that node. At first half of what fits, then an eighth at a time: scarcity
@@ -18,13 +18,14 @@ def fill(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Float
     useful = np.flatnonzero((allowed & (left > 0)).any(axis=0))
     counts = np.zeros(allowed.shape, dtype=np.int64)
     if len(useful):
-        counts[:, useful] = _filled(room, demand[useful], allowed[:, useful], left[..., useful], values[useful])
+        some = counts[:, useful] if kept is None else kept[:, useful]
+        filling = _Filling(room, demand[useful], allowed[:, useful], left[..., useful], values[useful], some)
+        counts[:, useful] = some + _added(filling, some)
     return counts
 
 
-def _filled(room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats) -> Ints:
-    counts = np.zeros(allowed.shape, dtype=np.int64)
-    filling = _Filling(room, demand, allowed, left, values)
+def _added(filling: "_Filling", kept: Ints) -> Ints:
+    counts = np.zeros_like(kept)
     while len(filling.nodes):
         full = filling.add_densest()
         if full is not None:
@@ -44,12 +45,12 @@ _EMPTY: Final = 1e-9
 class _Filling:
     """The nodes that may still hold more. This is the planner's inner loop: few calls, compact arrays."""
 
-    def __init__(self, room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats) -> None:
+    def __init__(self, room: Floats, demand: Floats, allowed: Bools, left: Ints, values: Floats, kept: Ints) -> None:
         self.nodes = np.arange(len(room))
         self._room = room
-        self._free = room.copy()
+        self._free = room - kept @ demand
         # Their order in memory counts: parts of them are looked at flat.
-        self._first = np.where(allowed, left, 0).astype(np.float64, order="C")
+        self._first = np.where(allowed, left - kept, 0).astype(np.float64, order="C")
         self._demand = demand
         self._divisor = np.where(demand > 0, demand, np.nan)
         self._transposed = np.ascontiguousarray(demand.T)

@@ -18,7 +18,7 @@ def item_prices(problem: Problem, worth: Floats) -> tuple[Floats, ...]:
     """
     shares = _by_share(problem)
     resources = np.maximum(worth, shares * _SOMETHING)
-    wholes = _by_wholes(problem)
+    wholes = by_wholes(problem)
     return resources, wholes, resources + wholes, shares
 
 
@@ -70,7 +70,10 @@ def _by_share(problem: Problem) -> Floats:
     return least
 
 
-def _by_wholes(problem: Problem) -> Floats:
+def by_wholes(problem: Problem) -> Floats:
+    """What a pod of each item costs among its like, on the kind of node that is cheapest for them; endless where none
+    holds it.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         fits = np.floor(problem.room[:, None, :] / problem.demand)
     many = np.where(problem.demand > 0, fits, np.inf).min(axis=2)

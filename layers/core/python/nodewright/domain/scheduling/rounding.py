@@ -32,7 +32,7 @@ def rounded(
     best = ties.best(problem, found)
     most = _MORE if len(counts) <= _FEW_ITEMS else _FEW if adding else 0
     few = start.times.sum() <= most and not best.left.any()
-    if few and best.cost > master.cost(start) * _CLOSE:
+    if few and best.cost > start.cost * _CLOSE:
         best = ties.best(problem, [best, *rounding.searched(master, start, best.cost)])
     return best
 

@@ -45,7 +45,7 @@ def stages(
     generated = generate(problem, first, counts, proven, meter, narrow_first(problem))
     if generated is None:
         return
-    contents, cost = [(each.row, each.counts) for each in first.columns], first.cost(generated.relaxation)
+    contents, cost = [(each.row, each.counts) for each in first.columns], generated.relaxation.cost
     stage = _rounded(problem, counts, remaining, first, generated)
     yield stage
     if len(counts) > _MANY or stage.packing.cost <= stage.bound * _CLOSE:
@@ -53,7 +53,7 @@ def stages(
     others = list(level(problem, counts)) if len(counts) > _FEW else []
     second = _master(problem, counts, remaining, (contents, others))
     generated = generate(problem, second, counts, stage.bound, meter, every_kind())
-    if generated is not None and second.cost(generated.relaxation) < cost * _LESS:
+    if generated is not None and generated.relaxation.cost < cost * _LESS:
         yield _rounded(problem, counts, remaining, second, generated, adding=False)
 
 
