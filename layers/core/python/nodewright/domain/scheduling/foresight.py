@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from nodewright.domain.plans import Foresight, Launch, Nomination, Plan
+from nodewright.domain.plans import Foresight, Launch, Nomination, Plan, Unschedulable
 from nodewright.domain.pods import Pod, PodKey, StandsFor
 from nodewright.domain.scheduling.proving import proven
 from nodewright.domain.scheduling.succession import Succession
+from nodewright.domain.scheduling.twins import twins
 from nodewright.domain.scheduling.unhindering import sold_out, unhindering
 from nodewright.domain.snapshot import Snapshot
 
@@ -27,6 +28,7 @@ def foreseeing(snapshot: Snapshot, planner: Planner) -> Plan:
     if not (expected or headroom):
         return planner(snapshot)
     everybody = replace(snapshot, pods=(*snapshot.pods, *expected, *headroom), expected=(), headroom=())
+    pods_by_key = {pod.key: pod for pod in everybody.pods}
     succession = Succession(everybody)
     real = planner(succession.left(snapshot.pods))
     if real.truncated:
@@ -36,10 +38,12 @@ def foreseeing(snapshot: Snapshot, planner: Planner) -> Plan:
     kinds: tuple[tuple[StandsFor, tuple[Pod, ...]], ...] = (("expected", expected), ("headroom", headroom))
     for kind, pods in kinds:
         before = tuple(plans.values())
-        left = _kept_for(before, succession.left(pods))
-        plans[kind] = unhindering(everybody, before, left, planner) if pods else Plan()
-        succession.add(plans[kind])
-    return _together(everybody, succession, plans, {pod.key: pod.stands_for for pod in everybody.pods})
+        placeless = {each.pod: each for each in twins(pods, pods_by_key, before)}
+        left = _kept_for(before, succession.left([pod for pod in pods if pod.key not in placeless]))
+        plan = unhindering(everybody, before, left, planner) if left.pods else Plan()
+        succession.add(plan)
+        plans[kind] = replace(plan, unschedulable=_in_order((*plan.unschedulable, *placeless.values())))
+    return _together(everybody, succession, plans, {key: pod.stands_for for key, pod in pods_by_key.items()})
 
 
 def _kept_for(others: Iterable[Plan], snapshot: Snapshot) -> Snapshot:
@@ -47,6 +51,10 @@ def _kept_for(others: Iterable[Plan], snapshot: Snapshot) -> Snapshot:
     if not any(each.reason in _LIMITED for plan in others for each in plan.unschedulable):
         return snapshot
     return replace(snapshot, pools=tuple(each if each.remaining is None else sold_out(each) for each in snapshot.pools))
+
+
+def _in_order(left: Iterable[Unschedulable]) -> tuple[Unschedulable, ...]:
+    return tuple(sorted(left, key=lambda each: each.pod))
 
 
 def _together(everybody: Snapshot, succession: Succession, plans: Mapping[StandsFor, Plan], kinds: Kinds) -> Plan:

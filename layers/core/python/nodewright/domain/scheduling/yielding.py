@@ -22,11 +22,18 @@ def yielding(snapshot: Snapshot, plan: Plan, placeless: Collection[PodKey]) -> M
     found: dict[PodKey, PodKey] = {}
     for pod in seekers:
         others = alike[_look(pod)]
-        less = (each for each in others if each.priority < pod.priority and _likeness(each) == _likeness(pod))
+        less = (each for each in others if each.priority < pod.priority and likeness(each) == likeness(pod))
         if (other := next(less, None)) is not None:
             others.remove(other)
             found |= {pod.key: other.key, other.key: pod.key}
     return found
+
+
+def likeness(pod: Pod) -> tuple[object, ...]:
+    """All that says where it may go and what it does to others there."""
+    rules = (pod.spreads, pod.affinity, pod.anti_affinity, pod.host_ports, pod.volume_nodes, pod.attachments)
+    labels = tuple(sorted(pod.labels.items()))
+    return (pod.key.namespace, labels, pod.requests, pod.alternatives, pod.tolerations, *rules)
 
 
 def _look(pod: Pod) -> tuple[object, ...]:
@@ -36,12 +43,6 @@ def _look(pod: Pod) -> tuple[object, ...]:
 
 def _rank(pod: Pod) -> tuple[int, PodKey]:
     return pod.priority, pod.key
-
-
-def _likeness(pod: Pod) -> tuple[object, ...]:
-    """All that says where it may go and what it does to others there."""
-    rules = (pod.spreads, pod.affinity, pod.anti_affinity, pod.host_ports, pod.volume_nodes, pod.attachments)
-    return (pod.key.namespace, pod.labels, pod.requests, pod.alternatives, pod.tolerations, *rules)
 
 
 def _placed(plan: Plan) -> Iterator[PodKey]:
