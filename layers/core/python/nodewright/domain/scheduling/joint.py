@@ -9,7 +9,6 @@ import numpy as np
 from nodewright.domain.limits import Limits
 from nodewright.domain.plans import Launch, Nomination
 from nodewright.domain.pods import PodKey
-from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.scheduling import careful
 from nodewright.domain.scheduling.arrays import Floats
 from nodewright.domain.scheduling.bought import topped_up
@@ -18,11 +17,11 @@ from nodewright.domain.scheduling.buying import Purchase, buy, relaxed_bound
 from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.guarding import Guards
 from nodewright.domain.scheduling.limits import limited
+from nodewright.domain.scheduling.open_choices import choices
 from nodewright.domain.scheduling.opened_launches import launches, openings
 from nodewright.domain.scheduling.rooms import Floor, in_order
-from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.scene import Scene
-from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish
+from nodewright.domain.scheduling.shapes import Shape, Waiting
 from nodewright.domain.scheduling.surprises import surprises, unsurprising
 from nodewright.domain.scheduling.tiers import Tier, tiers
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
@@ -66,7 +65,9 @@ class JointPlan:
         ]
         entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
         self._entangled = entangled
-        places = tiers(self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, _choices(tangle, self._pools))
+        places = tiers(
+            self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, choices(tangle.rules, self._pools)
+        )
         others = (*snapshot.bystanders, *expected)
         self._new_scene = partial(Scene, tangle, rooms, others, places, snapshot.daemon_sets)
         self.scene = self._new_scene()
@@ -154,11 +155,3 @@ class JointPlan:
         placed = {pod for launch in bought for node in launch.nodes for pod in node}
         counts = np.array([len(placed.intersection(shape.pods)) for shape in shapes], dtype=np.int64)
         return relaxed_bound(self._pools, self._snapshot.daemon_sets, shapes, counts)
-
-
-def _choices(tangle: Tangle, pools: Iterable[PoolOptions]) -> Sequence[Wish]:
-    """The values between which rules make a pool's open labels choose."""
-    keys = sorted({key for rule in tangle.rules for key in topology_keys(rule) if not is_host(key)})
-    listed = (options.pool.requirements.get(key) for options in pools for key in keys)
-    values = {(each.key, value) for each in listed if each is not None and not each.complement for value in each.values}
-    return [Wish((Requirements([Requirement.of(key, "In", [value])]),), ()) for key, value in sorted(values)]
