@@ -30,8 +30,10 @@ from tests.oracle import check, crowded, placeable
 from tests.oracles.plans import HOST, ZONE, node, spread, term
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
+FAMILY = "karpenter.k8s.aws/instance-family"
 TWO_TYPES = Requirement.of("node.kubernetes.io/instance-type", "Exists", (), 2)
-TWO_FAMILIES = Requirement.of("karpenter.k8s.aws/instance-family", "Exists", (), 2)
+TWO_FAMILIES = Requirement.of(FAMILY, "Exists", (), 2)
+TWO_ZONES = Requirement.of(ZONE, "Exists", (), 2)
 LABELS = {"app": "web"}
 SMALL = [
     instance_type("x.s", spot=None),
@@ -46,6 +48,7 @@ BATCH = PodSelector(Requirements.from_labels({"app": "batch"}), frozenset({"defa
 DB = PodSelector(Requirements.from_labels({"app": "db"}), frozenset({"default"}))
 NOT_WEB = PodSelector(Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"default"}))
 BY_AGENTS = replace(spread(CAPACITY_TYPE), selector=NOT_WEB)
+BY_DBS = replace(spread(CAPACITY_TYPE), selector=DB)
 CACHE = PodSelector(Requirements.from_labels({"app": "cache"}), frozenset({"default"}))
 BY_CACHES = replace(spread(ZONE), selector=CACHE)
 MOVED = "one of two nodes in a zone had better be in another, and a third pod follows it"
@@ -321,6 +324,30 @@ WORLDS: dict[str, Snapshot] = {
                 types=[SMALL[0]],
             ),
             options(pool("b"), types=[SMALL[0]]),
+        ],
+    ),
+    "two families to choose from, and another pod is spread over families": snapshot(
+        [pod("web", cpu="100m", labels=LABELS), pod("db", cpu="100m", spreads=(spread(FAMILY),))],
+        pools=[options(pool("default", TWO_FAMILIES), SMALL[:3])],
+    ),
+    "two zones to choose from, and no second of its kind may be in its own": snapshot(
+        [pod("web", cpu="100m", labels=LABELS, anti_affinity=(term(),))],
+        pools=[options(pool("default", TWO_ZONES), SMALL[:1])],
+    ),
+    "an open label has a value of which others' spread hears nothing": snapshot(
+        [
+            *pods(2, "db", cpu="2500m", labels={"app": "db"}, selector={"team": "blue"}, spreads=(BY_DBS,)),
+            pod("web", cpu="500m", labels=LABELS, spreads=(replace(spread(CAPACITY_TYPE), min_domains=3),)),
+        ],
+        rooms=[node("n", "a", *pods(2, "web-on-n", labels=LABELS), cpu="0", labels={CAPACITY_TYPE: "spot"})],
+        pools=[
+            options(
+                pool("default", ("team", "In", "blue", "red")),
+                [
+                    instance_type("x.s", spot=None),
+                    instance_type("x.m", cpu="3920m", offerings=[offering("a", "spot", 0.6)]),
+                ],
+            )
         ],
     ),
     "company that only the DaemonSet of dearer types gives": snapshot(

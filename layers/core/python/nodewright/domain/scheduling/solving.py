@@ -19,6 +19,7 @@ from nodewright.domain.scheduling.proposals import better_plan
 from nodewright.domain.scheduling.reasons import Reason, problem_reason, reason, time_reason
 from nodewright.domain.scheduling.retracting import kept
 from nodewright.domain.scheduling.rule_reasons import rule_reason
+from nodewright.domain.scheduling.second_look import looked_again
 from nodewright.domain.scheduling.shapes import Shape, Waiting, group
 from nodewright.domain.scheduling.tiers import Tier
 from nodewright.domain.snapshot import Room, Snapshot
@@ -56,7 +57,7 @@ def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], k
     def judged(plan: Plan) -> Plan:
         return higher_first(snapshot, keeping(plan), careful, keeping)
 
-    return better_plan(snapshot, careful, judged, lambda: Meter(budget, expired, known))
+    return looked_again(snapshot, better_plan(snapshot, careful, judged, lambda: Meter(budget, expired, known)))
 
 
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known | None = None) -> Plan:
