@@ -25,8 +25,11 @@ MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 # 429: the API server is busy, or starts a new CRD's storage ("storage is (re)initializing").
-_BUSY_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-_TIMEOUT = urllib3.Timeout(connect=3.0, read=60.0)
+_BUSY_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8)
+# The API server is on this machine: where it takes long to shake hands it is busy, and where it isn't there we are
+# told so at once.
+_CONNECT_SECONDS = 60.0
+_TIMEOUT = urllib3.Timeout(connect=_CONNECT_SECONDS, read=60.0)
 
 
 class ApiError(Exception):
@@ -220,7 +223,7 @@ class Client:
         for version in crd["spec"]["versions"]:
             if version["served"]:
                 where = f"{group}/{version['name']}"
-                wait_until(partial(self._serves, where, kind), f"{kind} in {where} to be served", 30)
+                wait_until(partial(self._serves, where, kind), f"{kind} in {where} to be served")
 
     def _serves(self, api_version: str, kind: str) -> bool:
         try:
@@ -231,7 +234,7 @@ class Client:
         return True
 
     def _stream(self, path: str, query: Mapping[str, str], seconds: int) -> Generator[tuple[str, Object], None, None]:
-        timeout = urllib3.Timeout(connect=3.0, read=seconds + 10.0)
+        timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=seconds + 60.0)
         response = self._pool.request(
             "GET", self._target(path, query), headers=self._headers, preload_content=False, timeout=timeout
         )
@@ -252,8 +255,11 @@ class Client:
         return f"{self.url}{path}?{urlencode(query)}" if query else f"{self.url}{path}"
 
 
-def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 60.0, pause: float = 0.05) -> T:
-    """Ask again and again until the probe gives something true, and give that back; TimeoutError names `what`."""
+def wait_until(probe: Callable[[], T | None], what: str, seconds: float = 180.0, pause: float = 0.05) -> T:
+    """Ask again and again until the probe gives something true, and give that back; TimeoutError names `what`.
+
+    The limit is for what never comes: however busy the machine, what is only late comes before it.
+    """
     deadline = time.monotonic() + seconds
     while True:
         answer = probe()

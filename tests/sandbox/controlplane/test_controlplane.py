@@ -10,7 +10,7 @@ from sandbox.controlplane import Client, ControlPlane
 from sandbox.controlplane.client import ConflictError, NotFoundError, Object, wait_until
 from sandbox.controlplane.components import KWOK_ANNOTATION
 from sandbox.controlplane.inventory import inventory
-from sandbox.controlplane.nudging import ANNOTATION
+from sandbox.controlplane.nudging import ANNOTATION, PATIENCE_SECONDS, Nudger
 from sandbox.controlplane.processes import ProcessError
 
 pytestmark = pytest.mark.sandbox
@@ -84,6 +84,10 @@ def condition(found: Object, kind: str) -> str:
     return next((each["status"] for each in found["status"].get("conditions", ()) if each["type"] == kind), "")
 
 
+def taints(client: Client, name: str) -> set[str]:
+    return {taint["key"] for taint in client.get("v1", "Node", name)["spec"].get("taints", ())}
+
+
 def pod_that_waits(client: Client) -> str:
     """Bound to n1 as it is made, and not running a second later."""
     pod = {"containers": [{"name": "main", "image": "app"}], "nodeName": "n1"}
@@ -102,10 +106,10 @@ def marked_pods(client: Client, prefix: str) -> set[str]:
     return {event["regarding"]["name"] for event in failed_scheduling(client, prefix)}
 
 
-def lasting(client: Client) -> set[tuple[str, str, str]]:
+def lasting(client: Client) -> set[tuple[str, str, str, str]]:
     """All objects but bookkeeping and events: controllers still report on what has just been deleted."""
     there = [item for item in inventory(client) if not item.is_bookkeeping and item.resource.kind != "Event"]
-    return {(item.resource.kind, item.namespace, item.name) for item in there}
+    return {(item.resource.kind, item.namespace, item.name, item.uid) for item in there}
 
 
 def as_user(plane: ControlPlane, token: str) -> Client:
@@ -164,9 +168,9 @@ def test_a_node_that_falls_silent_is_noticed(plane: ControlPlane, client: Client
 
     plane.silence("n1")
 
-    wait_until(lambda: condition(client.get("v1", "Node", "n1"), "Ready") == "Unknown", "n1 to be unknown", 90)
-    taints = client.get("v1", "Node", "n1")["spec"]["taints"]
-    assert "node.kubernetes.io/unreachable" in {taint["key"] for taint in taints}
+    wait_until(lambda: condition(client.get("v1", "Node", "n1"), "Ready") == "Unknown", "n1 to be unknown")
+    # Another worker of the controller's taints the node, once it has seen the condition.
+    wait_until(lambda: "node.kubernetes.io/unreachable" in taints(client, "n1"), "n1 to be tainted")
 
 
 def test_a_bound_pod_that_nothing_starts_is_nudged(client: Client) -> None:
@@ -180,12 +184,19 @@ def test_a_bound_pod_that_nothing_starts_is_nudged(client: Client) -> None:
     wait_until(is_nudged, f"{waiting} to be nudged")
 
 
-def test_a_pod_that_runs_at_once_is_left_alone(client: Client) -> None:
+def test_a_pod_that_runs_is_left_alone(client: Client) -> None:
+    """The plane's own nudger may have helped it on a busy machine; another one finds nothing to do, however late."""
     client.create(node())
     wait_until(lambda: is_ready(client, "n1"), "n1 to be ready")
     client.apply(deployment(replicas=1))
     (pod,) = wait_until(lambda: running(client, 1), "a running pod")
-    assert ANNOTATION not in pod["metadata"].get("annotations", {})
+    nudger = Nudger(client)
+
+    nudger.look(0)
+    nudger.look(10 * PATIENCE_SECONDS)
+
+    (looked_at,) = running(client, 1)
+    assert looked_at["metadata"].get("annotations") == pod["metadata"].get("annotations")
 
 
 def test_a_thousand_pods_reach_the_scheduler(client: Client) -> None:
@@ -196,8 +207,8 @@ def test_a_thousand_pods_reach_the_scheduler(client: Client) -> None:
         pods = client.objects("v1", "Pod", "default")
         return len(pods) == 1000 and all(condition(pod, "PodScheduled") == "False" for pod in pods)
 
-    assert wait_until(unschedulable, "1,000 pods found unschedulable", seconds=120, pause=1.0)
-    assert failed_scheduling(client, "crowd-")
+    assert wait_until(unschedulable, "1,000 pods found unschedulable", seconds=600, pause=1.0)
+    assert wait_until(lambda: failed_scheduling(client, "crowd-"), "an event on one of them")
 
 
 def test_a_token_is_whoever_the_webhook_says(plane: ControlPlane) -> None:
@@ -262,10 +273,15 @@ def test_reset_leaves_nothing(plane: ControlPlane) -> None:
     held["metadata"]["finalizers"] = ["karpenter.sh/termination"]
     client.create(held)
     wait_until(lambda: running(client, 3), "running pods")
+    made = lasting(client) - before
+    assert {"Namespace", "Gadget", "Deployment", "Pod", "Node"} <= {kind for kind, *_ in made}
 
     plane.reset()
 
-    assert lasting(client) == before
+    # By uid: a controller that is late may still make something for an owner that is gone, to be collected with it.
+    left = lasting(client)
+    assert left >= before
+    assert left & made == set()
 
 
 def test_reset_returns_to_the_last_checkpoint(plane: ControlPlane) -> None:
