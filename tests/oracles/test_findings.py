@@ -44,6 +44,11 @@ SMALL = [
 OTHERS = PodSelector(requirements(("app", "NotIn", "db")), frozenset({"default"}))
 GONE = offering(available=False)
 AGENT = replace(daemon_set(), key=PodKey("default", "agent"), labels={"app": "agent"})
+ARM_AGENT = replace(
+    daemon_set("agent", cpu="100m", memory="128Mi", terms=[requirements(("kubernetes.io/arch", "In", "arm64"))]),
+    key=PodKey("default", "agent"),
+    labels={"app": "agent"},
+)
 BATCH = PodSelector(Requirements.from_labels({"app": "batch"}), frozenset({"default"}))
 DB = PodSelector(Requirements.from_labels({"app": "db"}), frozenset({"default"}))
 NOT_WEB = PodSelector(Requirements([Requirement.of("app", "NotIn", ["web"])]), frozenset({"default"}))
@@ -334,6 +339,11 @@ WORLDS: dict[str, Snapshot] = {
         [pod("web", cpu="100m", labels=LABELS, anti_affinity=(term(),))],
         pools=[options(pool("default", TWO_ZONES), SMALL[:1])],
     ),
+    "two types to choose from, and on one of them a DaemonSet is company": snapshot(
+        [pod("db", cpu="100m", labels={"app": "db"}, affinity=(term(HOST, OTHERS),))],
+        pools=[options(pool("default", TWO_TYPES), [SMALL[1], SMALL[3]])],
+        daemon_sets=[ARM_AGENT],
+    ),
     "an open label has a value of which others' spread hears nothing": snapshot(
         [
             *pods(2, "db", cpu="2500m", labels={"app": "db"}, selector={"team": "blue"}, spreads=(BY_DBS,)),
@@ -353,15 +363,7 @@ WORLDS: dict[str, Snapshot] = {
     "company that only the DaemonSet of dearer types gives": snapshot(
         pods(3, "db", cpu="100m", labels={"app": "db"}, affinity=(term(HOST, OTHERS),)),
         pools=[options(types=[SMALL[0], SMALL[3]])],
-        daemon_sets=[
-            replace(
-                daemon_set(
-                    "agent", cpu="100m", memory="128Mi", terms=[requirements(("kubernetes.io/arch", "In", "arm64"))]
-                ),
-                key=PodKey("default", "agent"),
-                labels={"app": "agent"},
-            )
-        ],
+        daemon_sets=[ARM_AGENT],
     ),
 }
 

@@ -53,7 +53,7 @@ class _Looking:
         self._plan = plan
         self._pods = {pod.key: pod for pod in snapshot.pods}
         self._nodes: list[Versatile] = []
-        self._rules = tangle(snapshot, snapshot.pods).rules
+        self._tangle = tangle(snapshot, snapshot.pods)
         self._looks = _LOOKS
         self._tries = _TRIES
 
@@ -74,7 +74,7 @@ class _Looking:
         if self._looks < 0 or self._tries <= 0:
             return False
         before = _with(self._plan, others)
-        several = Versatility(self._snapshot, self._rules, before, [self._pods[key] for key in pods])
+        several = Versatility(self._snapshot, self._tangle, before, [self._pods[key] for key in pods])
         for node in several.nodes():
             if self._is_kept([*others, node]):
                 self._nodes = [*others, node]

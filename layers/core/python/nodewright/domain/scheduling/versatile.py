@@ -13,13 +13,14 @@ from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.scheduling import flexibility
 from nodewright.domain.scheduling.admission import admission
 from nodewright.domain.scheduling.arrays import Ints
+from nodewright.domain.scheduling.entangled import Tangle
 from nodewright.domain.scheduling.launch_lists import Load, launch_list, relaxed_min_values
 from nodewright.domain.scheduling.localities import Localities
 from nodewright.domain.scheduling.open_choices import choices
 from nodewright.domain.scheduling.planned_rooms import paid, total
-from nodewright.domain.scheduling.rules import Rule, is_host, topology_keys
+from nodewright.domain.scheduling.rules import is_host, topology_keys
 from nodewright.domain.scheduling.shapes import group, wish_of
-from nodewright.domain.scheduling.tiers import Tier, tiers
+from nodewright.domain.scheduling.tiers import Tier, daemon_rows, tiers
 from nodewright.domain.snapshot import PoolOptions, Snapshot
 
 
@@ -47,9 +48,13 @@ def versatile(options: PoolOptions) -> bool:
 class Versatility:
     """Those that could be bought for some pods, with what a plan leaves of limits."""
 
-    def __init__(self, snapshot: Snapshot, rules: Sequence[Rule], plan: Plan, pods: Sequence[Pod]) -> None:
+    def __init__(self, snapshot: Snapshot, tangle: Tangle, plan: Plan, pods: Sequence[Pod]) -> None:
         self._pods = tuple(pods)
-        self._rules = rules
+        self._rules = tangle.rules
+        selected = tangle.selections.of
+        self._daemons = [
+            each for each in snapshot.daemon_sets if each.host_ports or selected(each.key.namespace, each.labels)
+        ]
         self._shapes = group(pods)
         pools = [reduce(paid, plan.launches, options) for options in snapshot.pools if versatile(options)]
         self._tiers = tiers(pools, self._shapes, snapshot.daemon_sets, choices(self._rules, pools))
@@ -57,11 +62,17 @@ class Versatility:
     def nodes(self) -> Iterator[Versatile]:
         """The heaviest pools' first, then the cheapest."""
         for place in self._tiers:
-            localities = Localities(self._rules).of_rows(place)
+            kinds = self._kinds(place)
             for rows in self._by_price(place):
                 launch = self._launch(place, rows)
                 if launch is not None:
-                    yield Versatile(launch, tuple(_futures(launch, place, rows, localities)))
+                    yield Versatile(launch, tuple(_futures(launch, place, rows, kinds)))
+
+    def _kinds(self, place: Tier) -> Ints:
+        """Of each offering a number, the same for those that are the same to rules, with DaemonSets' pods there."""
+        columns = [Localities(self._rules).of_rows(place), *(daemon_rows(place, each) for each in self._daemons)]
+        _, found = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        return np.asarray(found.reshape(-1), dtype=np.int64)
 
     def _by_price(self, place: Tier) -> list[Ints]:
         """Offerings of which a list may be made, not too many; of those that cost the same the most first."""
@@ -122,12 +133,12 @@ def _cheapest(place: Tier, rows: Ints) -> int:
     return int(rows[np.argmin(place.prices[rows])])
 
 
-def _futures(launch: Launch, place: Tier, rows: Ints, localities: Ints) -> Iterator[Launch]:
-    """The launch with the offerings of each locality."""
+def _futures(launch: Launch, place: Tier, rows: Ints, kinds: Ints) -> Iterator[Launch]:
+    """The launch with the offerings of each kind."""
     found: defaultdict[int, list[LaunchOffering]] = defaultdict(list)
-    locality_of = {_named(place, row): int(localities[row]) for row in rows.tolist()}
+    kind_of = {_named(place, row): int(kinds[row]) for row in rows.tolist()}
     for offering in launch.offerings:
-        found[locality_of[offering.instance_type, offering.zone]].append(offering)
+        found[kind_of[offering.instance_type, offering.zone]].append(offering)
     yield from (replace(launch, offerings=tuple(each)) for each in found.values())
 
 
