@@ -72,7 +72,7 @@ def credentials(role_arn: str) -> Mapping[str, str]:
     }
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = 180.0) -> bool:
     """Whether the condition comes true; the limit only keeps a failing test from hanging."""
     until = time.monotonic() + seconds
     while not condition():

@@ -110,32 +110,38 @@ def test_failure_brings_the_message_back_and_at_last_to_the_dead_letter_queue(ru
     queues = lambdas.deployment.queues
     sqs.send_message(QueueUrl=queues["Queue"].url, MessageBody="fail")
     assert eventually(lambda: _left(sqs, queues["Dead"].url) == 1)
-    assert [record["began"] for record in lambdas.log_records("Work") if "began" in record] == [["fail"], ["fail"]]
+    # Where an attempt takes longer than the message is invisible, the next one and the burial overtake it.
+    assert eventually(lambda: _began(lambdas.log_records("Work")) == [["fail"], ["fail"]])
 
 
 def test_a_partial_answer_keeps_only_what_it_names(running: Running, sqs: Json) -> None:
     resources = {
-        "Queue": queue(VisibilityTimeout=1, DelaySeconds=1),
+        "Queue": queue(VisibilityTimeout=6, DelaySeconds=1),
         "Partial": function(PARTIAL),
         "Map": mapping("Partial", "Queue", BatchSize=10, **BATCH),
     }
     lambdas = running(resources)
+    # Whoever starts cold may take longer than messages are invisible, and all of them would come back.
+    lambdas.warm("Partial", 4)
     url = lambdas.deployment.queues["Queue"].url
     entries = [{"Id": str(number), "MessageBody": body} for number, body in enumerate(["a", "bad", "b"])]
     sqs.send_message_batch(QueueUrl=url, Entries=entries)
-    assert eventually(lambda: len(lambdas.log_records("Partial")) >= 3)
-    bodies = [record["bodies"] for record in lambdas.log_records("Partial")]
-    assert sorted(body for batch in bodies for body in batch if body != "bad") == ["a", "b"]
-    assert sum(batch.count("bad") for batch in bodies) >= 2
+
+    def bodies() -> list[str]:
+        return [body for record in lambdas.log_records("Partial") for body in record["bodies"]]
+
+    assert eventually(lambda: bodies().count("bad") >= 2)
+    assert sorted(body for body in bodies() if body != "bad") == ["a", "b"]
 
 
 def test_a_partial_answer_means_nothing_where_the_template_does_not_ask_for_it(running: Running, sqs: Json) -> None:
     resources = {
-        "Queue": queue(VisibilityTimeout=1),
+        "Queue": queue(VisibilityTimeout=6),
         "Partial": function(PARTIAL),
         "Map": mapping("Partial", "Queue"),
     }
     lambdas = running(resources)
+    lambdas.warm("Partial", 4)
     url = lambdas.deployment.queues["Queue"].url
     sqs.send_message(QueueUrl=url, MessageBody="bad")
     assert eventually(lambda: len(lambdas.log_records("Partial")) == 1 and _left(sqs, url) == 0)
@@ -258,6 +264,10 @@ def _left(sqs: Json, url: str) -> int:
     ]
     attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
     return sum(int(value) for value in attributes.values())
+
+
+def _began(records: Iterable[Json]) -> list[Json]:
+    return [record["began"] for record in records if "began" in record]
 
 
 def _times(records: Iterable[Json], kind: str, group: str) -> list[tuple[str, float]]:
