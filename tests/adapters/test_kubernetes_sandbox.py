@@ -4,7 +4,7 @@ import base64
 import json
 import ssl
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
@@ -68,7 +68,7 @@ def woken(plane: ControlPlane, tmp_path: Path) -> Iterator[list[str]]:
     """Operation and resource of each webhook call, as the API server makes them."""
     with _Webhook(plane.authority, tmp_path) as webhook:
         bundle = base64.b64encode(plane.ca_pem).decode()
-        plane.client.apply(dict(webhook_configuration("mine", webhook.url, bundle)))
+        plane.client.apply(_patient(webhook_configuration("mine", webhook.url, bundle)))
         # The API server takes a moment to see it: a pool comes and goes until it calls.
         wait_until(lambda: _probe(plane.client, webhook.calls), "the webhooks to be called")
         webhook.calls.clear()
@@ -274,8 +274,8 @@ def test_a_controller_whose_pods_a_quota_refuses_is_expected_to_make_none(plane:
         workload = provision.workload("scarce", many)
         return "" if workload is None else workload.silent
 
-    wait_until(silence, "the controller to tell of its failure")
-    assert "exceeded quota" in silence()
+    # A namespace this young may lack its service account at first, and the API server the quota's status.
+    wait_until(lambda: "exceeded quota" in silence(), "the controller to tell of the quota")
 
 
 BUFFERS = """
@@ -484,10 +484,20 @@ def test_a_node_is_registered_by_reconcile_and_by_nobody_else(plane: ControlPlan
         opened(plane, "provision").register_node("n-1", {"x": "y"}, ())
 
 
+OF_NO_SCHEDULER = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: default}
+spec:
+  schedulerName: nobody
+  containers: [{name: web, image: web}]
+"""
+"""One whose nomination kube-scheduler doesn't take away again."""
+
+
 def test_pods_are_nominated_by_reconcile_and_by_nobody_else(plane: ControlPlane, client: Client) -> None:
-    client.apply(seed_one("node_pool"), seed_one("deployment"))
-    wait_until(lambda: opened(plane, "provision").pending_pods(), "a pod that waits")
-    pod = opened(plane, "provision").pending_pods()[0]
+    client.apply(OF_NO_SCHEDULER)
+    (pod,) = opened(plane, "provision").pending_pods()
 
     def nominated() -> str:
         stored = client.get("v1", "Pod", pod.key.name, pod.key.namespace)
@@ -544,7 +554,7 @@ def test_the_oldest_kinds_wake_us_as_the_newer_do(client: Client, woken: list[st
     client.apply(provisioner(weight=2), node_template())
     client.delete("karpenter.sh/v1alpha5", "Provisioner", "default")
     wait_until(lambda: "DELETE provisioners" in woken, "the Provisioner's end")
-    assert _news(woken) == [
+    assert _news(woken, "provisioners", "awsnodetemplates") == [
         "CREATE provisioners",
         "CREATE awsnodetemplates",
         "UPDATE provisioners",
@@ -557,12 +567,21 @@ def test_capacity_buffers_wake_us_where_the_cluster_has_them(client: Client, wok
     client.apply(BUFFERS)
     client.delete("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", "by-template", "default")
     wait_until(lambda: "DELETE capacitybuffers" in woken, "the buffer's end")
-    assert _news(woken) == ["CREATE capacitybuffers", "DELETE capacitybuffers"]
+    assert _news(woken, "capacitybuffers") == ["CREATE capacitybuffers", "DELETE capacitybuffers"]
 
 
-def _news(calls: Sequence[str]) -> list[str]:
-    """The API server tries a write on the copy in its cache first, and tells of it again when that was stale."""
-    return [call for call, _ in groupby(calls)]
+def _news(calls: Sequence[str], *resources: str) -> list[str]:
+    """The API server tries a write on the copy in its cache first, and tells of it again when that was stale.
+
+    Of these resources only: the scheduler may still have something to say about pods of another test.
+    """
+    return [call for call, _ in groupby(calls) if call.split()[1] in resources]
+
+
+def _patient(configuration: Mapping[str, object]) -> Object:
+    """With time enough for a busy machine: a call that takes longer than we let it isn't made, or comes late."""
+    webhooks: Sequence[Object] = configuration["webhooks"]  # type: ignore[assignment]
+    return {**configuration, "webhooks": [{**each, "timeoutSeconds": 30} for each in webhooks]}
 
 
 def _probe(client: Client, calls: list[str]) -> bool:
