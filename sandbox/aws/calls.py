@@ -14,14 +14,14 @@ class Calls:
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self._actions: dict[str, set[str]] = defaultdict(set)
-        self._counts: dict[str, int] = defaultdict(int)
+        self._counts: dict[tuple[str | None, str], int] = defaultdict(int)
         self._lock = Lock()
 
     def record(self, call: Call) -> str | None:
         """Note a call; returns the role that made it, None for the administrator."""
         role = self._credentials.role(call.access_key)
         with self._lock:
-            self._counts[f"{call.service}:{call.operation}"] += 1
+            self._counts[role, f"{call.service}:{call.operation}"] += 1
             if role is not None:
                 self._actions[role] |= actions(call)
         return role
@@ -31,10 +31,12 @@ class Calls:
         with self._lock:
             return {role: set(used) for role, used in self._actions.items()}
 
-    def count(self, service: str, operation: str) -> int:
-        """How often anybody called an operation."""
+    def count(self, service: str, operation: str, role_arn: str | None = None) -> int:
+        """How often an operation was called: by a role, or by anybody."""
+        called = f"{service}:{operation}"
         with self._lock:
-            return self._counts[f"{service}:{operation}"]
+            counts = self._counts.items()
+            return sum(times for (role, name), times in counts if name == called and role_arn in {None, role})
 
     def clear(self) -> None:
         """Forget all of it."""

@@ -191,13 +191,26 @@ class Scene:
         """How many of those runs are over."""
         return sum(line.startswith("END ") for line in self._lines(verb))
 
+    def wakings(self, pod: str) -> int:
+        """How often something other than provision had reason to wake it for a pod: the scheduler's events, sweeps.
+
+        How many those are is a matter of how long the pod waits: the scheduler tells anew of what has changed.
+        """
+        events = self.kubernetes.objects("events.k8s.io/v1", "Event", "default", fields="reason=FailedScheduling")
+        told = [each for each in events if each.get("reportingController") == "default-scheduler"]
+        return len([each for each in told if each["regarding"]["name"] == pod]) + self.runs("tick")
+
+    def hints_by(self, verb: str) -> int:
+        """How many hints a function has sent since the test began."""
+        return self.world.aws.calls.count("sqs", "SendMessage", self.world.lambdas.find(verb).role_arn)
+
     def reports(self, duty: Duty) -> list[str]:
         """What its finished runs said of themselves."""
         return [record["report"] for record in self._records(duty) if record.get("message") == "run"]
 
-    def problems(self) -> list[Manifest]:
-        """What functions found wrong since the test began, errors of their own included."""
-        records = [record for verb in self._logged for record in self._records(verb)]
+    def problems(self, *verbs: str) -> list[Manifest]:
+        """What functions (these, or all) found wrong since the test began, errors of their own included."""
+        records = [record for verb in verbs or self._logged for record in self._records(verb)]
         return [each for each in records if each.get("message") == "problem" or each.get("level") == "ERROR"]
 
     def fire(self, rule: str) -> None:

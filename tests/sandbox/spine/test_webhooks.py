@@ -23,6 +23,14 @@ DRY_RUN = {"dryRun": "All"}
 
 
 @pytest.fixture
+def path(scene: Scene) -> str:
+    """Where the cluster's webhooks go. They are switched off now: whoever posts there is alone."""
+    path = scene.webhook_path()
+    scene.world.webhooks.off()
+    return path
+
+
+@pytest.fixture
 def post(scene: Scene) -> Post:
     """A POST to the API, trusting what its webhook configuration trusts."""
     trust = ssl.create_default_context(cadata=scene.world.control_plane.ca_pem.decode())
@@ -35,45 +43,53 @@ def post(scene: Scene) -> Post:
     return send
 
 
-def test_a_call_with_the_clusters_token_becomes_a_hint(scene: Scene, post: Post) -> None:
-    assert post(scene.webhook_path(), review("right")) == (200, allowed("right"))
+def test_a_call_with_the_clusters_token_becomes_a_hint(scene: Scene, post: Post, path: str) -> None:
+    sent = scene.hints_by("notify")
+    assert post(path, review("right")) == (200, allowed("right"))
+    assert scene.hints_by("notify") == sent + 1
     scene.eventually(lambda: scene.reports("provision"), "the hint to be carried out")
     assert scene.problems() == []
 
 
-@pytest.mark.parametrize("path", [f"/v1/clusters/{CLUSTER}/guessed", "/v1/clusters/nobodys/guessed"])
-def test_strangers_are_answered_allowed_and_wake_nobody(scene: Scene, post: Post, path: str) -> None:
-    assert post(path, review("stranger")) == (200, allowed("stranger"))
-    (problem,) = scene.problems()
-    assert problem["what"] == "webhook-token"
-    assert scene.world.aws.calls.count("sqs", "SendMessage") == 0
+@pytest.mark.parametrize("guessed", [f"/v1/clusters/{CLUSTER}/guessed", "/v1/clusters/nobodys/guessed"])
+@pytest.mark.usefixtures("path")
+def test_strangers_are_answered_allowed_and_wake_nobody(scene: Scene, post: Post, guessed: str) -> None:
+    sent = scene.hints_by("notify")
+    assert post(guessed, review("stranger")) == (200, allowed("stranger"))
+    assert [each["what"] for each in scene.problems("notify")] == ["webhook-token"]
+    assert scene.hints_by("notify") == sent
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b'"review"', b'{"request": {}}', b"\xff\xfe", b"[" * 100_000])
-def test_what_has_no_uid_is_a_bad_request(scene: Scene, post: Post, body: bytes) -> None:
-    status, answer = post(scene.webhook_path(), body)
+def test_what_has_no_uid_is_a_bad_request(scene: Scene, post: Post, path: str, body: bytes) -> None:
+    sent = scene.hints_by("notify")
+    status, answer = post(path, body)
     assert status == 400
     assert "request.uid" in answer["message"] or "uid" in answer["message"]
-    assert scene.world.aws.calls.count("sqs", "SendMessage") == 0
+    assert scene.hints_by("notify") == sent
 
 
-def test_three_megabytes_are_answered_like_any_review(scene: Scene, post: Post) -> None:
+def test_three_megabytes_are_answered_like_any_review(scene: Scene, post: Post, path: str) -> None:
     body = review("large", object={"note": "x" * 3_000_000})
-    assert post(scene.webhook_path(), body) == (200, allowed("large"))
+    assert post(path, body) == (200, allowed("large"))
     scene.eventually(lambda: scene.reports("provision"), "the hint to be carried out")
 
 
 def test_dry_runs_are_admitted_and_change_nothing(scene: Scene) -> None:
     scene.apply(node_class(), node_pool(family("m7i"), AMD64, ON_DEMAND))
-    scene.quiet()
-    sent = scene.world.aws.calls.count("sqs", "SendMessage")
+    scene.eventually(lambda: scene.runs("notify") == scene.ended("notify"), "what was applied to be answered")
+    sent, asked = scene.hints_by("notify"), scene.runs("notify")
+
+    def asked_again() -> bool:
+        """The API server waits for an answer no longer than we let it, and a busy machine may need more."""
+        scene.kubernetes.request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event("web"), DRY_RUN)
+        return scene.runs("notify") > asked
 
     scene.kubernetes.request("POST", "/api/v1/namespaces/default/pods", pod("web"), DRY_RUN)
-    asked = scene.runs("notify")
-    scene.kubernetes.request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event("web"), DRY_RUN)
+    scene.eventually(asked_again, "the webhook to be called")
 
-    assert scene.runs("notify") == asked + 1
-    assert scene.world.aws.calls.count("sqs", "SendMessage") == sent
+    scene.eventually(lambda: scene.runs("notify") == scene.ended("notify"), "it to be answered")
+    assert scene.hints_by("notify") == sent
     assert scene.pods() == scene.instances() == []
 
 
@@ -82,7 +98,8 @@ def test_pods_whose_webhook_was_lost_are_found_by_the_minutes_sweep(scene: Scene
     called = scene.runs("notify")
     scene.apply(node_class(), node_pool(family("m7i"), AMD64, ON_DEMAND), pod("web"))
     scene.eventually(lambda: age(scene.pods()[0]) > MISSED_AFTER, "the pod to be overdue")
-    assert scene.instances() == []
+    # The minute may be over just now: it is nobody else's doing.
+    assert scene.instances() == [] or scene.runs("tick")
 
     scene.fire("Tick")
 
