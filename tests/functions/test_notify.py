@@ -1,5 +1,6 @@
 import base64
 import json
+import time
 
 import pytest
 
@@ -33,12 +34,14 @@ def test_a_call_becomes_a_hint_and_is_allowed(account: Account, load: Load, enco
     assert account.hinted("provision") == ['{"cluster": "prod"}']
 
 
-def test_many_calls_of_one_second_are_few_hints(account: Account, load: Load) -> None:
+def test_many_calls_of_one_second_are_one_hint(account: Account, load: Load) -> None:
     account.ledger.put_cluster(connected())
     handler = load("notify").handler
+    began = int(time.time())
     for _ in range(50):
         handler(event(review().decode()), Context())
-    assert 1 <= len(account.hinted("provision")) < 10
+    seconds = int(time.time()) - began + 1
+    assert 1 <= len(account.hinted("provision")) <= seconds
 
 
 def test_a_stranger_is_allowed_and_wakes_nobody(account: Account, load: Load) -> None:
