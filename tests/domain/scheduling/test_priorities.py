@@ -6,6 +6,7 @@ from nodewright.domain.plans import Nomination, Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling import solve
 from nodewright.domain.scheduling.priorities import higher_first
+from nodewright.domain.snapshot import Snapshot
 from tests import builders
 from tests.builders import pod, pods, room, snapshot, term
 from tests.domain.scheduling.checker import faults
@@ -95,3 +96,21 @@ def test_of_pods_alike_the_more_important_have_the_places_whatever_it_is_that_is
 
     assert found.nominations == (Nomination("n", (other.key, high.key)),)
     assert found.unschedulable == (replace(left, pod=low.key),)
+
+
+def test_many_priorities_are_planned_many_at_once() -> None:
+    several = tuple(pod(f"p-{number:02}", cpu="1800m", priority=number) for number in range(64))
+    world = snapshot(several, pools=[builders.options(remaining=builders.resources(cpu=40))])
+    asked: list[int] = []
+
+    def planner(part: Snapshot) -> Plan:
+        asked.append(len(part.pods))
+        return solve(part)
+
+    low = solve(replace(world, pods=several[:20]))
+    left = tuple(Unschedulable(each.key, "LimitReached", "why") for each in several[20:])
+    plan = higher_first(world, replace(low, unschedulable=left), planner, lambda each: each)
+
+    assert [each.pod for each in plan.unschedulable] == [each.key for each in several[:44]]
+    assert len(asked) < 16
+    assert faults(world, plan) == []

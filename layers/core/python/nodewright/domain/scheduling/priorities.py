@@ -3,7 +3,8 @@
 Where all find a place, or all have one priority, nothing of this costs anything.
 """
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -70,26 +71,61 @@ def _left_out(snapshot: Snapshot, plan: Plan) -> tuple[int, ...]:
 
 def _class_by_class(snapshot: Snapshot, planner: Planner) -> Plan:
     """Twice: what waits for pods of lower rank finds them there then."""
-    succession = Succession(snapshot)
-    left: dict[PodKey, Unschedulable] = {}
-    truncated = False
-    classes = sorted({pod.priority for pod in snapshot.pods}, reverse=True)
-    for turn, priority in [*((0, each) for each in classes), *((1, each) for each in classes[:-1])]:
-        some = [pod for pod in snapshot.pods if pod.priority == priority and (not turn or _waits(pod, left))]
-        if some:
-            plan = succession.extend(some, planner)
-            for pod in some:
-                left.pop(pod.key, None)
-            left |= {each.pod: each for each in plan.unschedulable}
-            truncated |= plan.truncated
-    launches = succession.launches()
-    return Plan(
-        launches=launches,
-        nominations=succession.nominations(),
-        unschedulable=tuple(sorted(left.values(), key=lambda each: each.pod)),
-        cost=sum(launch.price * len(launch.nodes) for launch in launches),
-        truncated=truncated,
-    )
+    classes = _Classes(snapshot, planner)
+    ranks: defaultdict[int, list[Pod]] = defaultdict(list)
+    for pod in snapshot.pods:
+        ranks[pod.priority].append(pod)
+    in_turn = [ranks[priority] for priority in sorted(ranks, reverse=True)]
+    # All at once were planned before.
+    half = len(in_turn) // 2
+    classes.place(in_turn[:half])
+    classes.place(in_turn[half:])
+    waiting = ([pod for pod in each if _waits(pod, classes.left)] for each in in_turn[:-1])
+    classes.place([each for each in waiting if each])
+    return classes.plan()
+
+
+class _Classes:
+    """Pods of many priorities, one class after the other; several at once where none takes a higher one's place."""
+
+    def __init__(self, snapshot: Snapshot, planner: Planner) -> None:
+        self._snapshot = snapshot
+        self._planner = planner
+        self._succession = Succession(snapshot)
+        self.left: dict[PodKey, Unschedulable] = {}
+        self._truncated = False
+
+    def place(self, classes: Sequence[Sequence[Pod]]) -> None:
+        """The highest first; half of them after the other where they can't be placed at once."""
+        if not classes:
+            return
+        pods = [pod for each in classes for pod in each]
+        plan = self._at_once(pods) if len(classes) > 1 else self._succession.extend(pods, self._planner)
+        if plan is None:
+            half = len(classes) // 2
+            self.place(classes[:half])
+            self.place(classes[half:])
+            return
+        for pod in pods:
+            self.left.pop(pod.key, None)
+        self.left |= {each.pod: each for each in plan.unschedulable}
+        self._truncated |= plan.truncated
+
+    def plan(self) -> Plan:
+        """What came of it."""
+        launches = self._succession.launches()
+        return Plan(
+            launches=launches,
+            nominations=self._succession.nominations(),
+            unschedulable=tuple(sorted(self.left.values(), key=lambda each: each.pod)),
+            cost=sum(launch.price * len(launch.nodes) for launch in launches),
+            truncated=self._truncated,
+        )
+
+    def _at_once(self, pods: Sequence[Pod]) -> Plan | None:
+        if any(pod.key in self._snapshot.set_aside for pod in pods):
+            return None
+        return self._succession.attempt(pods, self._planner, lambda found, plan: not _outranked(found, plan))
 
 
 def _waits(pod: Pod, left: Mapping[PodKey, Unschedulable]) -> bool:

@@ -58,6 +58,17 @@ class Succession:
             truncated=any(plan.truncated for plan in plans),
         )
 
+    def attempt(
+        self, pods: Sequence[Pod], planner: Callable[[Snapshot], Plan], accepted: Callable[[Snapshot, Plan], bool]
+    ) -> Plan | None:
+        """The same, if what is made of these is accepted. None may be set aside."""
+        found = self.left(pods)
+        plan = planner(found)
+        if not accepted(found, plan):
+            return None
+        self.add(self._fixed(plan))
+        return plan
+
     def launches(self) -> tuple[Launch, ...]:
         """Of all plans, with whoever came later."""
         return tuple(self._bought.launches())
