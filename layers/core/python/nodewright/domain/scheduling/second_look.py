@@ -39,8 +39,12 @@ _MANY: Final = 2_000
 """Pods, waiting and bound; with more of them every try takes long."""
 _LOOKS: Final = 64
 """At what could be bought."""
-_TRIES: Final = 64
-"""Of plans that are verified."""
+_TRIES: Final = 128
+"""Plans that are verified, at most."""
+_VERIFIED: Final = 100_000
+"""Pods in all the plans that are tried."""
+_AT_ONCE: Final = 16
+"""Tries for one pod and those that share a node with it: others want to be looked at, too."""
 _IN_VAIN: Final = frozenset(
     {"Unsupported", "SetAside", "WaitsForOthers", "NoPool", "NoInstanceType", "TaintNotTolerated", "VolumeZone"}
 )
@@ -55,7 +59,7 @@ class _Looking:
         self._nodes: list[Versatile] = []
         self._tangle = tangle(snapshot, snapshot.pods)
         self._looks = _LOOKS
-        self._tries = _TRIES
+        self._tries = min(_TRIES, _VERIFIED // _extent(snapshot))
 
     def plan(self) -> Plan:
         """As far as it has come."""
@@ -75,7 +79,10 @@ class _Looking:
             return False
         before = _with(self._plan, others)
         several = Versatility(self._snapshot, self._tangle, before, [self._pods[key] for key in pods])
+        least = self._tries - _AT_ONCE
         for node in several.nodes():
+            if self._tries <= least:
+                return False
             if self._is_kept([*others, node]):
                 self._nodes = [*others, node]
                 return True
