@@ -55,7 +55,8 @@ def test_spot_that_is_sold_out_becomes_on_demand_in_the_same_run(scene: Scene) -
     (instance,) = scene.instances()
     assert "InstanceLifecycle" not in instance
     bought = [each for each in scene.reports("provision") if "launched=1" in each]
-    assert bought == [scene.reports("provision")[0]]
+    # Another test's last event may have woken provision before there was a pod.
+    assert bought == [each for each in scene.reports("provision") if "planned" in each][:1]
     cooling = scene.cooling()
     assert {each.capacity_type for each in cooling} == {"spot"}
     assert all("InsufficientInstanceCapacity" in each.reason for each in cooling)
