@@ -112,6 +112,7 @@ def test_it_may_be_yaml() -> None:
         (json.dumps({"instanceTypes": [raw(offerings=[{"zone": "a", "price": 1e12}])]}), "more than 1,000,000 USD"),
         (json.dumps({"instanceTypes": [raw(capacity={"cpu": 1e30, "memory": 1})]}), "x.s: cpu: no node has so much"),
         (json.dumps({"instanceTypes": [raw(capacity={"cpu": -1, "memory": 1})]}), "x.s: cpu: it is negative"),
+        (json.dumps({"instanceTypes": [raw(offerings=[OFFERING, OFFERING])]}), "is offered more than once; keep one"),
         ('{"x": ' + "[" * 5000, "nested too deeply"),
         (json.dumps({"instanceTypes": [raw(offerings=[{"price": 1}])]}), r"`zone` - at `\$\.instanceTypes\[0\]"),
         (json.dumps({"instanceTypes": [raw(offerings=[{**OFFERING, "capacityType": "x"}])]}), "Invalid enum value 'x'"),
@@ -120,6 +121,11 @@ def test_it_may_be_yaml() -> None:
 def test_what_is_wrong_is_told(content: str, told: str) -> None:
     with pytest.raises(BadInputError, match=told):
         catalogue_of(content.encode(), "c")
+
+
+def test_what_is_no_utf_8_is_told_what_to_save_it_as() -> None:
+    with pytest.raises(BadInputError, match="catalogue c: it is not text in UTF-8; save it as UTF-8"):
+        catalogue_of(b"\xff\xfei\x00", "c")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -90,10 +90,17 @@ def test_what_can_be_said(value: str, read: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "4", "cpu", "cpu=", "cpu=x", "cpu=-1", "cpu=1,cpu=2", "101%", "-1%", "x%", "%", "cpu=1e30"]
+    "value",
+    ["", "4", "cpu", "cpu=", "cpu=x", "cpu=-1", "cpu=1,cpu=2", "101%", "-1%", "x%", "%", "cpu=1e30", "pods=2"],
 )
 def test_what_cannot_be_said_is_told_with_an_example(value: str) -> None:
     with pytest.raises(ValueError, match="write"):
+        parse_headroom(value)
+
+
+@pytest.mark.parametrize(("value", "meant"), [("CPU=4", "cpu"), ("ram=4Gi", "memory"), ("cpu=1,memroy=1Gi", "memory")])
+def test_a_resource_that_is_not_there_is_told_what_was_meant(value: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"did you mean {meant}\\?"):
         parse_headroom(value)
 
 

@@ -13,6 +13,11 @@ def test_what_is_in_use_comes_off_what_is_limited_and_nothing_else() -> None:
     assert dict(left) == {"cpu": 2000, "nodes": 1}
 
 
+def test_what_is_read_is_rounded_down() -> None:
+    read = Limits.parse({"nodes": 1.5, "cpu": "1500100u", "memory": "1.5"})
+    assert dict(read) == {"nodes": 1, "cpu": 1500, "memory": 1}
+
+
 @pytest.mark.parametrize(
     ("limits", "which"),
     [

@@ -68,8 +68,8 @@ def test_a_broken_document_keeps_no_other_from_being_read(tmp_path: Path) -> Non
     [
         ("", "in.yaml||it is empty"),
         ("# only\n---\n# comments\n", "in.yaml||it holds nothing but comments"),
-        (b"\x7fELF\xff", "in.yaml||it is not text in UTF-8, so it is left out"),
-        (b"kind: P\0d", "in.yaml||it is not text in UTF-8, so it is left out"),
+        (b"\x7fELF\xff", "in.yaml||it is not text in UTF-8, so it is left out; save it as UTF-8"),
+        (b"kind: P\0d", "in.yaml||it is not text in UTF-8, so it is left out; save it as UTF-8"),
         ("[" * 5000, "in.yaml||it is nested too deeply to be a Kubernetes object, so it is left out"),
         ("a:\n\t- b\n", "in.yaml|line 2|a tab indents this line, which YAML doesn't allow; use spaces"),
         (

@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -55,6 +56,71 @@ def test_objects_of_all_kinds_are_read_in_any_order_and_out_of_lists() -> None:
     assert [each.key.name for each in state.daemon_sets] == ["agent"]
     assert [each.name for each in state.pools] == ["default"]
     assert world.names_pools
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "warning"),
+    [
+        ("deployment", "apps/v1", "deployment/a|kind|*did you mean Deployment?"),
+        ("Deploymnet", "apps/v1", "Deploymnet/a|kind|*did you mean Deployment?"),
+        ("Nodepool", "karpenter.sh/v1", "Nodepool/a|kind|*did you mean NodePool?"),
+        ("pods", "v1", "pods/a|kind|*did you mean Pod?"),
+        ("EC2Nodeclass", "karpenter.k8s.aws/v1", "EC2Nodeclass/a|kind|*did you mean EC2NodeClass?"),
+        ("Job", "v1", "Job/default/a|apiVersion|a Job is of batch, so this one is left out; correct it"),
+        ("NodePool", "v1", "NodePool/a|apiVersion|a NodePool is of karpenter.sh, *"),
+        ("CapacityBuffer", "autoscaling.k8s.io/v1", "CapacityBuffer/default/a|apiVersion|*autoscaling.x-k8s.io, *"),
+    ],
+)
+def test_a_kind_that_is_nearly_one_that_counts_is_told(kind: str, version: str, warning: str) -> None:
+    (only,) = told(read_world([of(kind, "a", apiVersion=version)]))
+    assert fnmatchcase(only, warning.replace("?", "[?]")), only
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("Service", "v1"),
+        ("ConfigMap", "v1"),
+        ("ServiceAccount", "v1"),
+        ("CronJob", "batch/v1"),
+        ("ControllerRevision", "apps/v1"),
+        ("CSIDriver", "storage.k8s.io/v1"),
+        ("VolumeAttributesClass", "storage.k8s.io/v1"),
+        ("CSIStorageCapacity", "storage.k8s.io/v1"),
+        ("deployment", "example.com/v1"),
+    ],
+)
+def test_kinds_of_kubernetes_that_are_like_none_of_ours_are_passed_over_in_silence(kind: str, version: str) -> None:
+    assert told(read_world([of(kind, "a", apiVersion=version)])) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "warnings"),
+    [
+        ({"CPU": 4}, ["CPU|it limits nothing: there is no resource CPU; did you mean cpu?"]),
+        ({"node": 4}, ["node|it limits nothing: there is no resource node; did you mean nodes?"]),
+        (
+            {"nodes": 1.5},
+            ["nodes|1.5 counts as 1, for the next node would be beyond it; write a whole number"],
+        ),
+        (
+            {
+                "cpu": 1,
+                "nodes": "2",
+                "ephemeral-storage": "1Ti",
+                "nvidia.com/gpu": 1,
+                "smarter-devices/fuse": 1,
+                "hugepages-2Mi": "1Gi",
+                "attachable-volumes-aws-ebs": 9,
+            },
+            [],
+        ),
+    ],
+)
+def test_a_limit_that_is_not_as_it_seems_is_told(limits: Json, warnings: list[str]) -> None:
+    world = read_world([{**POOL, "spec": {**POOL["spec"], "limits": limits}}])
+    assert [each.partition("spec.limits.")[2] for each in told(world) if "spec.limits" in each] == warnings
+    assert [each.name for each in world.state.pools] == ["default"]
 
 
 def test_node_overlays_are_read_and_one_that_can_not_be_is_told_of() -> None:

@@ -94,6 +94,8 @@ def catalogue_of(content: bytes, name: str, region: str = "") -> CatalogueFile:
     try:
         raw = _decoded(content)
         types = tuple(sorted((_instance_type(each) for each in raw.instance_types), key=lambda each: each.name))
+    except UnicodeDecodeError:
+        raise BadInputError(f"catalogue {name}: it is not text in UTF-8; save it as UTF-8") from None
     except YamlError as error:
         raise BadInputError(f"catalogue {name}, line {error.line + 1}: {error.message}") from None
     except RecursionError:
@@ -128,6 +130,7 @@ def _instance_type(raw: _InstanceType) -> InstanceType:
         raise ValueError(f"{raw.name}: {error}") from None
     if not capacity.get(CPU) or not capacity.get(MEMORY):
         raise ValueError(f"{raw.name}: capacity must name cpu and memory")
+    _refuse_repeated(raw)
     return InstanceType(
         name=raw.name,
         labels={**_labels(raw, capacity), **raw.labels},
@@ -136,6 +139,12 @@ def _instance_type(raw: _InstanceType) -> InstanceType:
         offerings=tuple(sorted(offerings, key=lambda each: (each.zone, each.capacity_type))),
         volumes=raw.volumes,
     )
+
+
+def _refuse_repeated(raw: _InstanceType) -> None:
+    ways = [(each.zone, each.capacity_type) for each in raw.offerings]
+    if twice := next((way for way in ways if ways.count(way) > 1), None):
+        raise ValueError(f"{raw.name}: {' '.join(twice)} is offered more than once; keep one of each")
 
 
 def _amounts(raw: Mapping[str, object]) -> Resources:

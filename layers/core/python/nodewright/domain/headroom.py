@@ -17,7 +17,7 @@ from nodewright.domain.nodes import NODE_POOL_LABEL, Node
 from nodewright.domain.occupants import occupants
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.pools import NodePool
-from nodewright.domain.quantities import CPU, LARGEST, MEMORY, PODS, Resources
+from nodewright.domain.quantities import CPU, LARGEST, MEMORY, PODS, Resources, unknown_resource
 from nodewright.domain.requirements import Requirement, Requirements
 from nodewright.domain.taints import Toleration
 
@@ -86,10 +86,14 @@ def parse_headroom(text: str) -> Resources | Fraction:
     if not all(name and equals and amount for name, equals, amount in pairs):
         raise ValueError(f"{text!r} is no headroom; {example}")
     given = Resources.parse({name: amount for name, _, amount in pairs})
+    if problem := next(filter(None, map(unknown_resource, given)), None):
+        raise ValueError(f"{text!r}: {problem}; {example}")
     if any(amount > LARGEST for amount in given.values()):
         raise ValueError(f"{text!r} is more than any node has; {example}")
     if len({name for name, _, _ in pairs}) < len(pairs) or any(amount < 0 for amount in given.values()):
         raise ValueError(f"{text!r} names a resource twice or less than nothing of it; {example}")
+    if given.keys() == {PODS}:
+        raise ValueError(f"{text!r} says in how many parts, but not of what; {example}")
     return given
 
 

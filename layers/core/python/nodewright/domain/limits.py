@@ -1,6 +1,8 @@
 """Limits: how much more may be bought (karpenter-behaviour §1.7)."""
 
+import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Final
 
 from nodewright.domain.money import show_usd
@@ -17,7 +19,8 @@ LAUNCHES: Final = "nodewright.dev/launches-per-hour"
 class Limits(Resources):
     """Amounts of the limited resources only; what it doesn't name is unlimited.
 
-    So an explicit zero is kept: it means nothing (more) of that resource.
+    So an explicit zero is kept: it means nothing (more) of that resource. What is read is rounded down: of a limit
+    of 1.5 nodes Karpenter, too, counts the second as beyond it.
     """
 
     __slots__ = ()
@@ -29,6 +32,10 @@ class Limits(Resources):
     @staticmethod
     def _keeps(amount: int) -> bool:  # noqa: ARG004
         return True
+
+    @staticmethod
+    def _rounded(amount: Fraction) -> int:
+        return math.floor(amount)
 
 
 def tightest(several: Iterable[Limits]) -> Limits | None:

@@ -4,6 +4,7 @@ CPU is counted in millicores, memory and storage in bytes, everything else in wh
 integers, so sums of any length are exact. Rounding happens once, upwards, where a text is read.
 """
 
+import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +28,15 @@ def possible(name: str, amount: int) -> int:
     if amount > LARGEST:
         raise ValueError(f"{name}: no node has so much; correct the amount or its unit")
     return amount
+
+
+def unknown_resource(name: str, *others: str) -> str | None:
+    """What is wrong with a resource's name: extended ones have a domain, Kubernetes' own a few names."""
+    known = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS, *others)
+    if name in known or "/" in name or name.startswith(_FAMILIES):
+        return None
+    near = _NAMED_ELSEWHERE.get(name.lower()) or next(iter(difflib.get_close_matches(name.lower(), known, 1)), "")
+    return f"there is no resource {name}; " + (f"did you mean {near}?" if near else f"there are {', '.join(known)}")
 
 
 def parse_quantity(value: str | float) -> Fraction:
@@ -89,7 +99,7 @@ class Resources(Mapping[str, int]):
     @classmethod
     def parse(cls, raw: Mapping[str, object]) -> Self:
         """Read quantities as a manifest has them. ValueError names the resource."""
-        return cls({name: _parse_amount(name, value) for name, value in raw.items()})
+        return cls({name: _parse_amount(name, value, cls._rounded) for name, value in raw.items()})
 
     def __getitem__(self, name: str) -> int:
         return self._amounts[name]
@@ -159,6 +169,10 @@ class Resources(Mapping[str, int]):
     def _keeps(amount: int) -> bool:
         return amount != 0
 
+    @staticmethod
+    def _rounded(amount: Fraction) -> int:
+        return math.ceil(amount)
+
 
 def _in_order(amounts: dict[str, int]) -> Resources:
     """Of amounts sorted by name, none of them zero."""
@@ -188,6 +202,8 @@ _QUANTITY: Final = re.compile(
     r"(?:[eE](?P<exponent>[+-]?[0-9]+)|(?P<suffix>[KMGTPE]i|[numkMGTPE]?))"
 )
 _LARGEST_EXPONENT: Final = 60
+_FAMILIES: Final = ("hugepages-", "attachable-volumes-")
+_NAMED_ELSEWHERE: Final = {"ram": MEMORY, "mem": MEMORY, "cores": CPU, "vcpu": CPU, "storage": EPHEMERAL_STORAGE}
 _SHOWN_FIRST: Final = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
@@ -200,11 +216,11 @@ def _scale(text: str, suffix: str | None, exponent: str | None) -> Fraction:
     return Fraction(10) ** int(exponent)
 
 
-def _parse_amount(name: str, value: object) -> int:
+def _parse_amount(name: str, value: object, rounded: Callable[[Fraction], int]) -> int:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{name}: {value!r} is not a quantity; write a number or a text such as 500m or 4Gi")  # noqa: TRY004
     try:
-        return millicores(value) if name == CPU else whole(value)
+        return rounded(parse_quantity(value) * (1000 if name == CPU else 1))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 

@@ -6,8 +6,9 @@ from typing import cast, get_args
 
 from nodewright.adapters.manifests.fields import Fields
 from nodewright.domain.labels import AWS_DOMAIN, normalise_key, restricted_reason
-from nodewright.domain.limits import Limits
+from nodewright.domain.limits import NODES, Limits
 from nodewright.domain.nodes import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
+from nodewright.domain.quantities import parse_quantity, unknown_resource
 from nodewright.domain.requirements import Operator, Requirement, Requirements
 from nodewright.domain.taints import Effect, Taint
 
@@ -74,14 +75,26 @@ def read_limits(fields: Fields, name: str) -> Limits | None:
     """Amounts by resource; None where the field is absent, which is without a limit."""
     if name not in fields:
         return None
+    raw = fields.mapping(name)
     try:
-        limits = Limits.parse(fields.mapping(name))
+        limits = Limits.parse(raw)
     except ValueError as error:
         fields.refuse(name, str(error))
         return None
-    for resource in (each for each, amount in limits.items() if amount < 0):
-        fields.warn(f"{name}.{resource}", "it is negative, so nothing is bought; limit it to 0 or more")
+    for resource, amount in limits.items():
+        if problem := _limit_problem(resource, amount, raw[resource]):
+            fields.warn(f"{name}.{resource}", problem)
     return limits
+
+
+def _limit_problem(resource: str, amount: int, said: object) -> str | None:
+    if unknown := unknown_resource(resource, NODES):
+        return f"it limits nothing: {unknown}"
+    if amount < 0:
+        return "it is negative, so nothing is bought; limit it to 0 or more"
+    if resource == NODES and parse_quantity(str(said)) != amount:
+        return f"{said} counts as {amount}, for the next node would be beyond it; write a whole number"
+    return None
 
 
 def _read_requirement(entry: Fields, *, may_name_pool: bool) -> Requirement | None:

@@ -78,7 +78,7 @@ class _Reader:
         """One file."""
         text = _text(content)
         if text is None:
-            self._warn(name, "", "it is not text in UTF-8, so it is left out")
+            self._warn(name, "", "it is not text in UTF-8, so it is left out; save it as UTF-8")
         elif not text.strip():
             self._warn(name, "", "it is empty")
         elif text.lstrip()[0] in "{[" and not _TEMPLATE.search(text):

@@ -1,5 +1,6 @@
 """The objects of an input that matter to a plan, by kind and name."""
 
+import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -37,6 +38,8 @@ _OF_THE_CLUSTER: Final = frozenset(
 _OF_A_NAMESPACE: Final = frozenset(
     {"Pod", "DaemonSet", "LimitRange", "PersistentVolumeClaim", "PodTemplate", "CapacityBuffer", *WORKLOADS}
 )
+#: API groups of Kubernetes' own kinds: whatever kind of theirs is nearly one that matters is a misspelling of it.
+_BUILT_IN: Final = frozenset({"", "apps", "batch", "storage.k8s.io", "scheduling.k8s.io", "node.k8s.io"})
 _KNOWN: Final = _OF_THE_CLUSTER | _OF_A_NAMESPACE | _GROUPS.keys()
 
 
@@ -89,8 +92,13 @@ class WorldObjects:
         known[key] = raw
 
     def _pass_over(self, raw: Object, kind: str) -> None:
-        group = _group(raw)
-        if "karpenter" in group:
+        group, meant = _group(raw), _meant(kind)
+        ours = group in _BUILT_IN or group in _GROUPS.values()
+        if kind in _GROUPS and (group in _BUILT_IN or kind == "CapacityBuffer"):
+            self._warn(raw, "apiVersion", f"a {kind} is of {_GROUPS[kind]}, so this one is left out; correct it")
+        elif ours and meant not in {"", kind}:
+            self._warn(raw, "kind", f"{kind} is no kind that is known here, so it is left out; did you mean {meant}?")
+        elif "karpenter" in group:
             self._warn(raw, "apiVersion", f"{group} has no kind {kind} that is known here, so it is left out")
 
     def _named(self, raw: Object) -> Object:
@@ -117,6 +125,13 @@ def key_of(raw: Object) -> tuple[str, str]:
 def shown(raw: Object) -> str:
     """`Pod/default/web`, `NodePool/default`."""
     return "/".join(part for part in (str(raw.get("kind") or "object"), *key_of(raw)) if part)
+
+
+def _meant(kind: str) -> str:
+    """The known kind that is nearly this one; empty where there is none."""
+    known = {each.lower(): each for each in sorted(_KNOWN)}
+    near = difflib.get_close_matches(kind.lower(), known, 1, cutoff=0.85)
+    return known[near[0]] if near else ""
 
 
 def _is_of_group(raw: Object, kind: str) -> bool:
