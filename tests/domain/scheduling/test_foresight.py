@@ -179,6 +179,16 @@ class TestNodesInZonesThatSpreadsDontKnow:
         assert check(here, plan) == []
         assert [each.reason for each in plan.headroom.left] == ["WaitsForOthers"]
 
+    def test_nor_is_one_of_which_only_the_dearer_type_would_be_counted(self) -> None:
+        kinds = [instance_type("x.m", spot=None), instance_type("y.m", on_demand=1.2, spot=None)]
+        family = {"karpenter.k8s.aws/instance-family": "y"}
+        web = pods(4, "web", labels=APP, spreads=(spread(),), selector=family)
+        pools = [options(each.pool, kinds) for each in self.pools]
+        here = world(*web, headroom=[self.unit], pools=pools)
+        plan = solve(here)
+        assert check(here, plan) == []
+        assert [each.reason for each in plan.headroom.left] == ["WaitsForOthers"]
+
     def test_room_that_is_there_is_used_all_the_same(self) -> None:
         there = room("there", labels={ZONE_LABEL: "b", "karpenter.sh/nodepool": "gpu"}, cpu="1", taints=(taint("gpu"),))
         here = world(

@@ -4,14 +4,18 @@ A node that is bought for them may be a domain that a spread counts and nobody i
 default, counts nodes of every pool): then pods that were planned before it was known may never be bound.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from nodewright.domain.limits import NODES, Limits
-from nodewright.domain.plans import Launch, Plan, Unschedulable
+from nodewright.domain.plans import Launch, LaunchOffering, Plan, Unschedulable
 from nodewright.domain.pods import PodKey
 from nodewright.domain.scheduling.entangled import are_entangled
+from nodewright.domain.scheduling.final_state import offered_labels
+from nodewright.domain.scheduling.rules import SpreadRule, is_host, rules_of, topology_keys
 from nodewright.domain.scheduling.succession import Succession
 from nodewright.domain.scheduling.verifying import unkept
 from nodewright.domain.snapshot import PoolOptions, Snapshot
@@ -43,19 +47,43 @@ def sold_out(options: PoolOptions) -> PoolOptions:
 
 
 def _come_true(everybody: Snapshot, before: Sequence[Plan], plan: Plan) -> bool:
-    """Wherever its nodes come."""
-    return not any(unkept(everybody, _together(everybody, (*before, each))) for each in (plan, *_zone_by_zone(plan)))
+    """Whatever its nodes become."""
+    futures = itertools.chain((plan,), _futures(everybody, plan))
+    return not any(unkept(everybody, _together(everybody, (*before, each))) for each in futures)
 
 
-def _zone_by_zone(plan: Plan) -> Iterator[Plan]:
-    """With its nodes in one zone after the other, as far as they may come there."""
-    for zone in sorted({zone for launch in plan.launches if len(launch.zones) > 1 for zone in launch.zones}):
-        yield replace(plan, launches=tuple(_in_zone(launch, zone) for launch in plan.launches))
+def _futures(everybody: Snapshot, plan: Plan) -> Iterator[Plan]:
+    """With its nodes as one kind after the other of those that rules tell apart, as far as they may be that."""
+    read = frozenset(_read(everybody))
+    kinds = [_kinds(everybody, launch, read) for launch in plan.launches]
+    several = sorted({kind for each in kinds if len(each) > 1 for kind in each}, key=str)
+    for kind in several[:_MOST]:
+        launches = (
+            replace(each, offerings=of.get(kind, each.offerings)) for each, of in zip(plan.launches, kinds, strict=True)
+        )
+        yield replace(plan, launches=tuple(launches))
 
 
-def _in_zone(launch: Launch, zone: str) -> Launch:
-    offerings = tuple(each for each in launch.offerings if each.zone == zone)
-    return replace(launch, offerings=offerings or launch.offerings)
+_MOST: Final = 32
+_Kinds = Mapping[tuple[str | None, ...], tuple[LaunchOffering, ...]]
+
+
+def _kinds(everybody: Snapshot, launch: Launch, read: Collection[str]) -> _Kinds:
+    """Values of these labels → the offerings of a launch that have them."""
+    options = next(each for each in everybody.pools if each.pool.name == launch.pool)
+    found: defaultdict[tuple[str | None, ...], list[LaunchOffering]] = defaultdict(list)
+    for each in launch.offerings:
+        labels = offered_labels(options, launch, each)
+        found[tuple(labels.get(key) for key in sorted(read))].append(each)
+    return {kind: tuple(each) for kind, each in found.items()}
+
+
+def _read(everybody: Snapshot) -> Iterator[str]:
+    """Labels by which rules tell nodes apart, or know which they count."""
+    for rule in {rule for pod in everybody.pods for rule in rules_of(pod)}:
+        yield from (key for key in topology_keys(rule) if not is_host(key))
+        if isinstance(rule, SpreadRule):
+            yield from (key for each in rule.nodes.alternatives or () for key in each)
 
 
 def _together(everybody: Snapshot, plans: Sequence[Plan]) -> Plan:
