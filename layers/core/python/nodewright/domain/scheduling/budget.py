@@ -13,6 +13,19 @@ Contents = tuple[tuple[PodKey, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Toll:
+    """What a node counts as beyond its price while a plan is made, so that it takes less of a scarce limit."""
+
+    price: int
+    """Nanodollars per hour of one that takes all that a pool's limits leave; of others in proportion."""
+    resource: str = ""
+    """The limit that counts; none: of each node the one of which it takes most."""
+
+
+NO_TOLL: Final = Toll(0)
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """Units of work, so that a plan depends on its snapshot and this alone, not on the machine."""
 
@@ -22,6 +35,7 @@ class Budget:
     """The same for making the plan cheaper afterwards; 0 where the plan is wanted at once."""
     contents: Contents = ()
     """Of new nodes in another plan: bought again, as far as they still may be, before any are worked out."""
+    toll: Toll = NO_TOLL
 
 
 AT_ONCE: Final = Budget(columns=0)
@@ -42,6 +56,7 @@ class Meter:
         self._expired = expired
         self.stopped = False
         self.contents = budget.contents
+        self.toll = budget.toll
         self.known: Known = {} if known is None else known
         self.finishing = budget.columns
         """Units for making the plan cheaper. Running out of them cuts nothing off."""
@@ -52,7 +67,7 @@ class Meter:
 
     def at_once(self) -> "Meter":
         """One for a greedy plan of the same, of which much is known by now."""
-        return Meter(Budget(self._left, 0, self.contents), self._expired, self.known)
+        return Meter(Budget(self._left, 0, self.contents, self.toll), self._expired, self.known)
 
     def spend(self, patterns: int = 1) -> bool:
         """Whether that much more may be done."""

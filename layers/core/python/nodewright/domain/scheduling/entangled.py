@@ -47,8 +47,11 @@ class Tangle:
     """All others."""
 
 
-def tangle(snapshot: Snapshot, pods: Sequence[Pod]) -> Tangle:
-    """Sort these pending pods. Rules are in an order of their own, whatever order the snapshot has."""
+def tangle(snapshot: Snapshot, pods: Sequence[Pod], *, whole: bool = False) -> Tangle:
+    """Sort these pending pods. Rules are in an order of their own, whatever order the snapshot has.
+
+    `whole`: all of them count as entangled, so that nodes opened for some grow for others, too.
+    """
     owned = {pod.key: tuple(rules_of(pod)) for pod in pods if pod.spreads or pod.affinity or pod.anti_affinity}
     rules = _ordered([*(rule for each in owned.values() for rule in each), *_standing(snapshot)])
     index = {rule: number for number, rule in enumerate(rules)}
@@ -58,7 +61,7 @@ def tangle(snapshot: Snapshot, pods: Sequence[Pod]) -> Tangle:
     for pod in pods:
         mine = tuple(sorted({index[rule] for rule in owned.get(pod.key, ())}))
         selected = selections.of(pod.key.namespace, pod.labels) if rules else ()
-        if mine or selected or pod.host_ports or pod.attachments:
+        if whole or mine or selected or pod.host_ports or pod.attachments:
             kinds.setdefault(_likeness(pod, mine, selected, held=pod.key in snapshot.set_aside), []).append(pod)
         else:
             free.append(pod)

@@ -31,6 +31,7 @@ from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.seating import INDIFFERENT, Manners, Seating
 from nodewright.domain.scheduling.shapes import Shape, Waiting, Wish, in_turn
 from nodewright.domain.scheduling.succession import completed
+from nodewright.domain.scheduling.tolls import tolled
 from nodewright.domain.snapshot import Snapshot
 
 Planner = Callable[[Snapshot], Plan]
@@ -120,7 +121,8 @@ class _Grouping:
     def _bought(self, shapes: Sequence[Shape], meter: Meter) -> tuple[Launch, ...]:
         """New nodes for these, less those who found no seat."""
         daemon_sets, waiting = self._snapshot.daemon_sets, Waiting(shapes)
-        purchase = buy(self._pools, daemon_sets, waiting, meter, caps=self._caps.every)
+        toll = meter.toll
+        purchase = buy(self._pools, daemon_sets, waiting, meter, lambda each: tolled(each, toll), self._caps.every)
         return tuple(self._seated(purchase.launches))
 
     def _bound_to_domain(self, pod: Pod) -> Pod:

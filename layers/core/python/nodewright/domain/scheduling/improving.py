@@ -132,9 +132,10 @@ class Improved:
 def improve(
     problem: Problem, counts: Ints, remaining: Floats, packing: Packing, meter: Meter, ideas: Ideas = ()
 ) -> Improved:
-    """Cheaper packings of the same pods. `remaining` is what the limits allow them."""
+    """Cheaper packings of the same pods, or ones of more pods. `remaining` is what the limits allow them."""
     proven = bound(problem, counts)
-    if packing.left.any() or packing.cost <= proven * _CLOSE or not meter.spend(_START * problem.round_cost):
+    done = not (problem.purse >= 0).any() if packing.left.any() else packing.cost <= proven * _CLOSE
+    if done or not meter.spend(_START * problem.round_cost):
         return Improved((), proven)
     # HiGHS is loaded only where a plan is worth the work.
     from nodewright.domain.scheduling.stages import stages  # noqa: PLC0415

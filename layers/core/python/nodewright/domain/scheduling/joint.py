@@ -24,6 +24,7 @@ from nodewright.domain.scheduling.scene import Scene
 from nodewright.domain.scheduling.shapes import Shape, Waiting
 from nodewright.domain.scheduling.surprises import surprises, unsurprising
 from nodewright.domain.scheduling.tiers import Tier, tiers
+from nodewright.domain.scheduling.tolls import tolled
 from nodewright.domain.snapshot import PoolOptions, Room, Snapshot
 
 
@@ -65,9 +66,9 @@ class JointPlan:
         ]
         entangled = [Shape(k.requests, k.wish, (), tuple(pod.key for pod in k.pods)) for k in tangle.kinds]
         self._entangled = entangled
-        places = tiers(
-            self._pools, [*entangled, *waiting.shapes], snapshot.daemon_sets, choices(tangle.rules, self._pools)
-        )
+        shapes = [*entangled, *waiting.shapes]
+        places = tiers(self._pools, shapes, snapshot.daemon_sets, choices(tangle.rules, self._pools))
+        places = tuple(tolled(place, meter.toll) for place in places)
         others = (*snapshot.bystanders, *expected)
         self._new_scene = partial(Scene, tangle, rooms, others, places, snapshot.daemon_sets)
         self.scene = self._new_scene()
@@ -79,8 +80,10 @@ class JointPlan:
         held = self._hold()
         fillers = self._fill_opened()
         pools = [self._after(options) for options in self._pools]
-        guards = Guards(scene)
-        purchase = buy(pools, self._snapshot.daemon_sets, self._waiting, self._meter, guards.bar)
+        guards, toll = Guards(scene), self._meter.toll
+        purchase = buy(
+            pools, self._snapshot.daemon_sets, self._waiting, self._meter, lambda each: tolled(guards.bar(each), toll)
+        )
         bought = unsurprising(scene, self._pools, purchase.launches)
         purses = [self._purse(tier, purchase) for tier in range(len(scene.opened))]
         made = tuple(launches(scene, fillers, self._shape_of, purses))

@@ -31,9 +31,10 @@ def rounded(
         found += rounding.dived(master, start, adding=adding)
     best = ties.best(problem, found)
     most = _MORE if len(counts) <= _FEW_ITEMS else _FEW if adding else 0
-    few = start.times.sum() <= most and not best.left.any()
-    if few and best.cost > start.cost * _CLOSE:
-        best = ties.best(problem, [best, *rounding.searched(master, start, best.cost)])
+    # A plan that leaves pods is beaten by any that places all of them.
+    to_beat = _ENDLESS if best.left.any() else best.cost
+    if start.times.sum() <= most and to_beat > start.cost * _CLOSE:
+        best = ties.best(problem, [best, *rounding.searched(master, start, to_beat)])
     return best
 
 
@@ -139,6 +140,7 @@ _FEW_ITEMS: Final = 12
 """The same where items are few: such a search takes no time, and sizes that hardly fit a node leave much of it."""
 _CLOSE: Final = 1.005
 """Hardly more is to be gained."""
+_ENDLESS: Final = 2**62
 _GENEROUS: Final = 1.15
 _WIDTH: Final = 20
 _KINDS: Final = 20

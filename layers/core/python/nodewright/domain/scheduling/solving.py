@@ -1,6 +1,7 @@
 """One scheduler, used by everything that asks where pods would go."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from nodewright.domain.collecting import without_collecting
 from nodewright.domain.plans import Plan, Unschedulable
@@ -13,6 +14,7 @@ from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.foresight import foreseeing
 from nodewright.domain.scheduling.joint import Joint, JointPlan
+from nodewright.domain.scheduling.permitted import permitted
 from nodewright.domain.scheduling.preferring import preferring
 from nodewright.domain.scheduling.priorities import higher_first
 from nodewright.domain.scheduling.proposals import better_plan
@@ -22,6 +24,7 @@ from nodewright.domain.scheduling.rule_reasons import rule_reason
 from nodewright.domain.scheduling.second_look import looked_again
 from nodewright.domain.scheduling.shapes import Shape, Waiting, group
 from nodewright.domain.scheduling.tiers import Tier
+from nodewright.domain.scheduling.tolls import tolled
 from nodewright.domain.snapshot import Room, Snapshot
 
 
@@ -35,8 +38,11 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     """
     known: Known = {}
 
+    def made(asked: Snapshot, within: Budget) -> Plan:
+        return _made(asked, within, expired, known)
+
     def required(asked: Snapshot, within: Budget) -> Plan:
-        return _required(asked, within, expired, known)
+        return permitted(asked, within, made)
 
     def wished(asked: Snapshot) -> Plan:
         return preferring(asked, budget, required)
@@ -45,7 +51,7 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
         return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
 
 
-def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known) -> Plan:
+def _made(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known) -> Plan:
     """Without preferences, and without what may not come to its nodes."""
 
     def careful(part: Snapshot) -> Plan:
@@ -63,7 +69,7 @@ def _required(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], k
 def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], known: Known | None = None) -> Plan:
     """Pods under rules one by one, the others by shape."""
     hopeless = group(pod for pod in snapshot.pods if pod.problems)
-    sorted_out = tangle(snapshot, [pod for pod in snapshot.pods if not pod.problems])
+    sorted_out = _sorted_out(snapshot, budget)
     free = group(sorted_out.free)
     meter = Meter(budget, expired, known)
     told = tuple(_hopeless(hopeless))
@@ -72,12 +78,25 @@ def proposed(snapshot: Snapshot, budget: Budget, expired: Callable[[], bool], kn
     return _joint(snapshot, sorted_out, free, meter, told)
 
 
+def _sorted_out(snapshot: Snapshot, budget: Budget) -> Tangle:
+    pods = [pod for pod in snapshot.pods if not pod.problems]
+    sorted_out = tangle(snapshot, pods)
+    if budget.toll.price and sorted_out.kinds and len(pods) <= _FEW:
+        # Under tolls it is cheap to let a node grow and dear to buy another one beside it.
+        return tangle(snapshot, pods, whole=True)
+    return sorted_out
+
+
+_FEW: Final = 1_000
+"""Pods planned one by one even where no rule asks for it."""
+
+
 def _apart(snapshot: Snapshot, waiting: Waiting, meter: Meter, hopeless: Sequence[Unschedulable]) -> Plan:
     """No pod's place matters to another."""
     nominations = rooms.place(snapshot.rooms, waiting)
     held = tuple(_held(_waiting(waiting), snapshot.set_aside))
     waiting.drop({each.pod for each in held})
-    purchase = buy(snapshot.pools, snapshot.daemon_sets, waiting, meter)
+    purchase = buy(snapshot.pools, snapshot.daemon_sets, waiting, meter, lambda each: tolled(each, meter.toll))
     launches = topped_up(snapshot, purchase.launches, waiting)
     left = _left(waiting, purchase.tiers, len(snapshot.rooms), cut=meter.stopped)
     return Plan(
