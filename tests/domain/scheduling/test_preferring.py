@@ -486,3 +486,11 @@ def test_preferences_never_leave_more_pods_nor_cost_more_than_a_tenth(
     shuffled = list(several)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert solve(replace(given_world, pods=tuple(shuffled))) == plan
+
+
+def test_pods_of_one_node_are_not_apart_whichever_zone_it_will_be_in() -> None:
+    plan = solve(snapshot(pods(2, labels=W, preferences=apart(1)), pools=[priced(a=1.0, b=1.0)]))
+    assert len(plan.launches) == 1
+    (told,) = plan.relaxed
+    assert told.pods == 2
+    assert "instead of 1.00" in told.reason

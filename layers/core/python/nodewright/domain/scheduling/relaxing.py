@@ -1,10 +1,11 @@
 """Preferences that a plan doesn't keep, and why."""
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from nodewright.domain.nodes import HOSTNAME_LABEL
+from nodewright.domain.nodes import HOSTNAME_LABEL, ZONE_ID_LABEL, ZONE_LABEL
 from nodewright.domain.plans import Plan, Relaxed
 from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.requirements import Requirements
@@ -59,6 +60,8 @@ class _Outcome:
         self._census = Census(self._rules)
         pods = {pod.key: pod for pod in snapshot.pods}
         self._nodes: list[Labels] = []
+        self._together: Counter[tuple[int, str]] = Counter()
+        """Rule and new node → pods there that it counts: in one zone, whichever it will be."""
         self._placed: list[tuple[Pod, Labels]] = []
         for room in (*snapshot.rooms, *snapshot.bystanders):
             self._nodes.append({HOSTNAME_LABEL: room.name, **room.labels})
@@ -70,6 +73,7 @@ class _Outcome:
             for key in keys:
                 self._placed.append((pods[key], named))
                 self._census.add(self._selected(pods[key]), named)
+                self._together.update((rule, named[HOSTNAME_LABEL]) for rule in self._selected(pods[key]))
 
     def unmet(self) -> Iterator[tuple[PodKey, Preference]]:
         """Of all pods with a place."""
@@ -81,13 +85,20 @@ class _Outcome:
         number = self._index[rule]
         counts, value = self._census.counts[number], labels.get(rule.key)
         itself = number in self._selected(pod)
-        here = counts[value] - itself if value is not None else 0
+        here = (self._beside(number, labels) if value is None else counts[value]) - itself
         if rule.sort is Sort.TOGETHER:
             return here > 0 or counts.total() <= itself
         if rule.sort is Sort.APART:
-            return here == 0
+            return here <= 0
+        if value is None:
+            return True
         least = 0 if rule in self._given_up else self._least(number, pod.alternatives)
         return here + itself - least <= rule.max_skew
+
+    def _beside(self, number: int, labels: Labels) -> int:
+        """Those on its node, whose zone is open."""
+        is_zone = self._rules[number].key in {ZONE_LABEL, ZONE_ID_LABEL}
+        return self._together[number, labels[HOSTNAME_LABEL]] if is_zone else 0
 
     def _fewest(self, number: int, alternatives: tuple[Requirements, ...]) -> int:
         """In any domain that a spread's pods could be in."""
