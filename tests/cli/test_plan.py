@@ -362,12 +362,28 @@ def test_pods_that_arent_there_are_told_apart_in_json() -> None:
     assert document["cost"] == 7
 
 
+def test_a_pool_that_cannot_be_read_is_named_where_pods_wait_for_one() -> None:
+    text = shown(
+        POOL.replace("{name: default}", "{name: default, annotations: {nodewright.dev/limit-usd-per-hour: x}}", 1),
+        CLASS,
+        AHEAD,
+        terminal=False,
+        width=160,
+    )
+    assert "NoPool: no pool of the input can be used: NodePool/default can't be read; see Warnings" in text
+
+
+def test_a_share_of_no_pods_is_told() -> None:
+    text = shown(KEEPING.replace("cpu=9,pods=2", "10%"), CLASS, AHEAD, terminal=False, width=160)
+    assert "nodewright.dev/headroom: 10% of what runs on the pool's nodes is nothing, so nothing is kept free" in text
+
+
 def test_pods_that_arent_there_are_told_apart_in_the_table() -> None:
     text = shown(KEEPING, CLASS, AHEAD, terminal=False, width=160)
     assert "2 web expected" in text
     assert "1 of headroom" in text
-    assert "  2 on new ones, which adds 2.00 USD/h" in text
-    assert "  1 on new ones, which adds 4.00 USD/h, nothing is bought for 1" in text
+    assert "  2 pods on new ones, which adds 2.00 USD/h" in text
+    assert "  1 unit on new ones, which adds 4.00 USD/h, nothing is bought for 1 unit" in text
     assert "  LimitReached: " in text
 
 

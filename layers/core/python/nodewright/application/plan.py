@@ -9,7 +9,7 @@ from nodewright.application.errors import RefusedError
 from nodewright.application.limits import limits_of
 from nodewright.application.node_class_resolution import NodeClassResolver, ResolvedNodeClass, UnusableNodeClassError
 from nodewright.application.overlaying import overlaid
-from nodewright.application.plan_remarks import elsewhere, left_alone, relaxed
+from nodewright.application.plan_remarks import elsewhere, left_alone, relaxed, shares_of_nothing
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.application.snapshots import snapshot_of, with_headroom
 from nodewright.domain import nodes
@@ -96,6 +96,7 @@ class PlanManifests:
             *overlay_warnings,
             *left_alone(state, cluster),
             *elsewhere(state.pools, self.catalogue.name, self.catalogue.zones),
+            *shares_of_nothing(state.pools, snapshot.headroom),
             *relaxed(plan, options),
             *self.catalogue.remark(plan),
         )

@@ -1,12 +1,15 @@
 """What somebody who reads a plan should know beside it: who isn't in it, and where it had to give way."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from nodewright.application.ports import ClusterState, ManifestWarning
 from nodewright.domain import nodes
 from nodewright.domain.catalogue import InstanceType
 from nodewright.domain.clusters import ConnectedCluster
+from nodewright.domain.headroom import HEADROOM, buffer_of, parse_headroom
 from nodewright.domain.plans import Launch, Plan
+from nodewright.domain.pods import Pod
 from nodewright.domain.pools import NodePool
 from nodewright.domain.snapshot import PoolOptions
 
@@ -35,6 +38,19 @@ def elsewhere(pools: Iterable[NodePool], name: str, here: Sequence[str]) -> Iter
             "choose another --region or --catalogue"
         )
         yield ManifestWarning(str(pool), _requirements(pool), message)
+
+
+def shares_of_nothing(pools: Iterable[NodePool], kept: Iterable[Pod]) -> Iterator[ManifestWarning]:
+    """Pools that keep a share of what their pods request, where no pod of theirs runs."""
+    keeping = {buffer_of(unit.key).name for unit in kept}
+    for pool in pools:
+        share = parse_headroom(pool.settings.get(HEADROOM, "0%"))
+        if isinstance(share, Fraction) and share and pool.name not in keeping:
+            message = (
+                f"{pool.settings[HEADROOM]} of what runs on the pool's nodes is nothing, so nothing is kept free; "
+                "add nodes and their pods with -f, or write resources like cpu=4,memory=8Gi"
+            )
+            yield ManifestWarning(str(pool), f"metadata.annotations.{HEADROOM}", message)
 
 
 def relaxed(plan: Plan, options: Iterable[PoolOptions]) -> Iterator[ManifestWarning]:

@@ -35,7 +35,7 @@ def show_plan(planned: Planned, console: Console, costs: ConstraintCosts | None 
     page.launches(planned)
     page.nominations(planned.plan)
     page.foreseen(planned.plan)
-    page.waiting(planned.plan)
+    page.waiting(planned)
     page.preferences(planned.plan)
     if costs is not None:
         page.constraint_costs(costs)
@@ -127,8 +127,9 @@ class _Page:
         return ", ".join(filter(None, parts))
 
     def _reasons(self, launches: Sequence[Launch], choices: TypeChoices) -> None:
-        """Of the dearest rows; what is the same for several once."""
-        dearest = sorted(launches, key=lambda launch: -launch.price * len(launch.nodes))[:MOST_REASONS]
+        """Of the dearest rows, in the rows' order; what is the same for several once."""
+        ranked = sorted(range(len(launches)), key=lambda i: -launches[i].price * len(launches[i].nodes))
+        dearest = [launches[i] for i in sorted(ranked[:MOST_REASONS])]
         shown = dict.fromkeys("; ".join(why_this_type(launch, choices.of(launch))) for launch in dearest)
         for why in filter(None, shown):
             self._print(Text(f"  {why}", style="dim"))
@@ -151,22 +152,26 @@ class _Page:
 
     def foreseen(self, plan: Plan) -> None:
         """Pods that aren't there, in numbers."""
-        for title, each in (("Expected pods", plan.expected), ("Headroom", plan.headroom)):
+        for title, noun, each in (("Expected pods", "pod", plan.expected), ("Headroom", "unit", plan.headroom)):
             if each:
                 self._title(title)
-                self._print(Text(f"  {_whereabouts(each)}"))
+                self._print(Text(f"  {_whereabouts(each, noun)}"))
                 for reason, message in dict.fromkeys((left.reason, left.message) for left in each.left):
                     self._entry(Text(reason, style="red"), message)
 
-    def waiting(self, plan: Plan) -> None:
+    def waiting(self, planned: Planned) -> None:
         """Pods by reason."""
+        plan = planned.plan
         groups: defaultdict[tuple[str, str], list[PodKey]] = defaultdict(list)
         for each in plan.unschedulable:
             groups[each.reason, each.message].append(each.pod)
         if groups:
             self._title("Waits")
         for (reason, message), keys in groups.items():
-            self._entry(Text.assemble((self._workloads.shown(keys), "bold"), ": ", (reason, "red")), message)
+            self._entry(
+                Text.assemble((self._workloads.shown(keys), "bold"), ": ", (reason, "red")),
+                message.replace(*_no_pool(planned)),
+            )
         if groups:
             example = plan.unschedulable[0].pod
             self._print(Text(f"More of one: nodewright explain pod {example}, with the same options.", style="dim"))
@@ -217,12 +222,20 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _whereabouts(each: Foresight) -> str:
-    """`3 fit on nodes that are there, 5 on new ones for 0.12 USD/h, nothing is bought for 2`."""
-    parts = [f"{each.placed} {_fit(each.placed)} on nodes that are there"] if each.placed else []
-    parts += [f"{each.bought} on new ones, which adds {show_usd(each.cost)} USD/h"] if each.bought else []
-    parts += [f"nothing is bought for {len(each.left)}"] if each.left else []
+def _whereabouts(each: Foresight, noun: str) -> str:
+    """`3 pods fit on nodes that are there, 5 pods on new ones, which adds 0.12 USD/h, nothing is bought for 2 pods`."""
+    adds = f"adds {show_usd(each.cost)} USD/h" if each.cost else "costs nothing more"
+    parts = [f"{_count(each.placed, noun)} {_fit(each.placed)} on nodes that are there"] if each.placed else []
+    parts += [f"{_count(each.bought, noun)} on new ones, which {adds}"] if each.bought else []
+    parts += [f"nothing is bought for {_count(len(each.left), noun)}"] if each.left else []
     return ", ".join(parts)
+
+
+def _no_pool(planned: Planned) -> tuple[str, str]:
+    """What is said where no pool can be used, and what to say for it: the input names at least one."""
+    left_out = {each.object: None for each in planned.warnings if "the pool is left out" in each.message}
+    why = f"{', '.join(left_out)} can't be read; see Warnings" if left_out else "each is being deleted"
+    return "there is no node pool; create one", f"no pool of the input can be used: {why}"
 
 
 def _bound(plan: Plan, *, ruled: bool) -> str:
