@@ -14,7 +14,9 @@ _QUIET_SECONDS: Final = 1.0
 """Without a change, once every pod has been looked at, means that the scheduler is at rest."""
 _PATIENT_SECONDS: Final = 3.0
 """The same where a planned pod has no node yet. An idle scheduler retries before a back-off is over."""
-_LONGEST_SECONDS: Final = 60.0
+_BINDING_SECONDS: Final = 0.3
+"""The scheduler binds in the background, and may look at another pod meanwhile."""
+_LONGEST_SECONDS: Final = 180.0
 _PAUSE_SECONDS: Final = 0.05
 
 
@@ -26,9 +28,7 @@ class Bindings:
     words: Mapping[PodKey, str] = field(default_factory=dict)
 
     def is_at_rest(self, pods: Collection[PodKey], planned: Collection[PodKey], quiet: float) -> bool:
-        """Whether no more is to come, `quiet` seconds after the last change."""
-        if len(self.nodes) == len(pods):
-            return True
+        """Whether no more seems to come, `quiet` seconds after the last change."""
         if len(self.nodes) + len(self.words) < len(pods):
             # Not looked at yet, every one.
             return False
@@ -46,17 +46,26 @@ def settle(bench: Bench, pods: Mapping[PodKey, Object], planned: Collection[PodK
 
 
 def _wait(bench: Bench, pods: Collection[PodKey], planned: Collection[PodKey]) -> Bindings:
-    """Until nothing moves; volumes come as they are asked for."""
+    """Until nothing moves; volumes come as they are asked for.
+
+    On a busy machine the scheduler may have been stopped for longer than that takes, so it is asked whether it is
+    there: it looks at a new pod after all that it has to look at.
+    """
     started = changed = time.monotonic()
-    seen = Bindings()
+    seen, asked = Bindings(), False
     while True:
         bench.provision_volumes()
         found = _look(bench, pods)
         now = time.monotonic()
         if found != seen:
-            seen, changed = found, now
-        if seen.is_at_rest(pods, planned, now - changed) or now - started > _LONGEST_SECONDS:
+            seen, changed, asked = found, now, False
+        done = seen.is_at_rest(pods, planned, now - changed)
+        if len(seen.nodes) == len(pods) or (done and asked) or now - started > _LONGEST_SECONDS:
             return seen
+        if done:
+            bench.let_it_see()
+            time.sleep(_BINDING_SECONDS)
+            asked = True
         time.sleep(_PAUSE_SECONDS)
 
 
