@@ -31,6 +31,8 @@ PATIENCE_SECONDS = 90.0
 #: Where it is: so many sweeps that found nothing to do about it, however long they take, and no longer than this.
 SWEEPS = 3
 BUSY_SECONDS = 420.0
+#: So ends what functions say of a call that came to nothing and is made again, or of a cluster that is left alone.
+PASSING = ("the next run tries again", "the next run finishes it", "it comes again", "doesn't answer")
 
 
 @dataclass
@@ -212,6 +214,11 @@ class Scene:
         """What functions (these, or all) found wrong since the test began, errors of their own included."""
         records = [record for verb in verbs or self._logged for record in self._records(verb)]
         return [each for each in records if each.get("message") == "problem" or each.get("level") == "ERROR"]
+
+    def failures(self) -> list[str]:
+        """What functions found wrong and don't try again by themselves: a busy machine may let any call fail once."""
+        told = [str(each.get("reason") or each) for each in self.problems()]
+        return [reason for reason in told if not any(sign in reason for sign in PASSING)]
 
     def fire(self, rule: str) -> None:
         """Fire a schedule now, by a part of its logical id."""

@@ -36,7 +36,7 @@ def test_scaled_to_zero_every_node_goes_and_every_instance_ends(seeded: Scene) -
     )
 
     assert seeded.claims() == ()
-    assert seeded.problems() == []
+    assert seeded.failures() == []
 
 
 def alive(scene: Scene) -> list[Manifest]:

@@ -54,7 +54,7 @@ def test_twelve_pods_run_on_what_the_seed_asks_for(seeded: Scene) -> None:
         _was_told_how_to_join(seeded, instance)
         _is_labelled(seeded.nodes()[claim.node_name], instance)
     _was_decided(seeded, claims)
-    assert seeded.problems() == []
+    assert seeded.failures() == []
 
 
 def _was_bought_as_asked(scene: Scene, instance: Manifest) -> None:

@@ -78,7 +78,7 @@ def test_a_capacity_buffer_has_its_node_and_says_so(scene: Scene) -> None:
     (claim,) = scene.initialized(1)
     assert len(claim.headroom) == 1
     scene.eventually(lambda: said(scene) == ("Resolved", "FitsExistingCapacity", "Told"), "the buffer to have its room")
-    assert scene.problems() == []
+    assert scene.failures() == []
 
 
 def said(scene: Scene) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def test_a_call_with_the_clusters_token_becomes_a_hint(scene: Scene, post: Post,
     assert post(path, review("right")) == (200, allowed("right"))
     assert scene.hints_by("notify") == sent + 1
     scene.eventually(lambda: scene.reports("provision"), "the hint to be carried out")
-    assert scene.problems() == []
+    assert scene.failures() == []
 
 
 @pytest.mark.parametrize("guessed", [f"/v1/clusters/{CLUSTER}/guessed", "/v1/clusters/nobodys/guessed"])
