@@ -118,9 +118,16 @@ def test_kinds_of_kubernetes_that_are_like_none_of_ours_are_passed_over_in_silen
     ],
 )
 def test_a_limit_that_is_not_as_it_seems_is_told(limits: Json, warnings: list[str]) -> None:
-    world = read_world([{**POOL, "spec": {**POOL["spec"], "limits": limits}}])
+    spec = {"template": {"spec": {"nodeClassRef": {"name": "default"}}}, "limits": limits}
+    world = read_world([{**POOL, "spec": spec}])
     assert [each.partition("spec.limits.")[2] for each in told(world) if "spec.limits" in each] == warnings
     assert [each.name for each in world.state.pools] == ["default"]
+
+
+@pytest.mark.parametrize("kind", ["NodePool", "EC2NodeClass"])
+def test_a_spec_that_is_no_object_is_told_once(kind: str) -> None:
+    (only,) = told(read_world([of(kind, "a", spec=["a"])]))
+    assert only.startswith(f"{kind}/a|spec|['a'] stands where an object with fields must be; ")
 
 
 def test_node_overlays_are_read_and_one_that_can_not_be_is_told_of() -> None:

@@ -53,6 +53,8 @@ class Fields:
             self._unread = {str(name): value for name, value in raw.items() if value is not None}
         elif raw is not None:
             self.refuse("", f"{_shown(raw)} stands where an object with fields must be")
+            # What it then lacks follows from that, and would only be told beside it.
+            self._report = Report(report.object, report.consequence)
 
     def __contains__(self, name: str) -> bool:
         """Whether the field is there and not read yet."""
