@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodewright.domain.scheduling import linear_program
 from nodewright.domain.scheduling.arrays import Floats, Ints
 from nodewright.domain.scheduling.budget import AT_ONCE, Budget, Meter, never
 from nodewright.domain.scheduling.generating import generate, narrow_first
@@ -16,6 +17,7 @@ from nodewright.domain.scheduling.packing import pack
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import by_wholes
 from nodewright.domain.scheduling.problems import Problem
+from nodewright.domain.scheduling.rounding import rounded
 from nodewright.domain.scheduling.sampling import samples
 from tests.domain.scheduling.test_packing_parts import problem
 
@@ -126,3 +128,40 @@ def test_what_is_kept_stays_and_the_rest_fits_beside_it(left: list[int], kept: l
     assert (content @ whole.demand <= whole.room[4]).all()
     gaps = whole.room[4] - content[0] @ whole.demand
     assert not [at for at in np.flatnonzero(content[0] < left) if (whole.demand[at] <= gaps).all()]
+
+
+def test_of_many_columns_whole_numbers_are_looked_for_among_those_that_lose_least(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, counts = unlike(4), np.ones(4, dtype=np.int64)
+    master = Master(whole, counts, NO_LIMITS)
+    master.add([Column(4, counts), *(Column(4, content) for content in np.eye(4, dtype=np.int64))])
+    start = master.solve()
+    assert start is not None
+    monkeypatch.setattr(linear_program, "_MIP_ENTRIES", 4)
+    times = master.whole(start, 4 * PRICES[4])
+
+    assert times is not None
+    assert times.tolist() == [1, 0, 0, 0, 0]
+    assert not any(master._highs.getLp().col_upper_[5:])
+
+
+def test_around_very_many_groups_no_contents_are_worked_out_on_the_way() -> None:
+    """A fill for each of a hundred groups of which a node holds one took two seconds, at each of thirty steps."""
+    groups = np.eye(100, dtype=np.int64)
+    rows = 400
+    whole = problem(
+        list(range(1_000_000, 1_000_000 + rows)),
+        [[4_000 + 10 * row, *[1] * 100] for row in range(rows)],
+        [[300 + 7 * group, *groups[group].tolist()] for group in range(100)],
+    )
+    counts = np.full(100, 2)
+    master = Master(whole, counts, NO_LIMITS)
+    master.add([Column(rows - 1, content) for content in groups])
+    start = master.solve()
+    assert start is not None
+    before = len(master.columns)
+    packing = rounded(whole, counts, NO_LIMITS, master, start)
+
+    assert not packing.left.any()
+    assert len(master.columns) == before

@@ -38,13 +38,14 @@ def generate(
     last = relaxation = master.solve()
     pricing = _Pricing(problem, counts, proven, meter, searches)
     before, quick = np.inf, not len(single_resources(problem))
+    enough = _TOO_FEW if len(counts) > MANY_ITEMS else 0
     while relaxation is not None and meter.spend(1 + len(counts) * len(master.columns) // _PER_UNIT):
         last = relaxation
         cost = float(relaxation.values @ counts)
         if cost <= pricing.bound * _NEAR:
             break
         quick = quick and (cost <= before * _QUICK or len(counts) > MANY_ITEMS) and meter.spend(problem.round_cost)
-        quick = quick and master.add(filled(problem, counts, relaxation)) > 0
+        quick = quick and master.add(filled(problem, counts, relaxation)) > enough
         if not quick:
             columns = pricing.columns(relaxation)
             if columns is None:
@@ -175,6 +176,8 @@ _NEAR: Final = 1.002
 _QUICK: Final = 0.999
 """Filling by density is quick but weak: where a round gains less than that searching pays. With many items it takes
 a round of six as long to search, and what a round gains says little."""
+_TOO_FEW: Final = 9
+"""Contents: a round of filling that finds no more than these isn't worth its linear program."""
 _MOST: Final = 64
 """Contents of a round: with more, linear programs take longer than they save rounds."""
 _BETTER: Final = 1 + 1e-6

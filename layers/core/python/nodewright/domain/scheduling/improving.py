@@ -14,7 +14,7 @@ from nodewright.domain.scheduling.dividing import divided
 from nodewright.domain.scheduling.packing import Packing, Pattern, pack_alike
 from nodewright.domain.scheduling.patterns import fill
 from nodewright.domain.scheduling.pricing import duals, packing_prices
-from nodewright.domain.scheduling.problems import Problem, components
+from nodewright.domain.scheduling.problems import Problem, components, distinct_sizes
 from nodewright.domain.scheduling.sampling import samples
 from nodewright.domain.scheduling.tidying import tidied
 
@@ -154,16 +154,23 @@ _CLOSE: Final = 1.001
 """No more can be gained."""
 _START: Final = 5
 """Rounds that setting up takes."""
+_LARGE: Final = 40_000
+"""Kinds × items."""
 
 
 def _first(problem: Problem, counts: Ints) -> list[tuple[int, Ints]]:
-    """Good contents of every kind by each way to price pods: a start that saves rounds."""
+    """Good contents of every kind by each way to price pods: a start that saves rounds.
+
+    Of kinds hardly larger than others only where that takes no longer than it saves: six seconds for 203 items on 400.
+    """
     worth = problem.demand @ duals(problem, counts)
     lean, most = problem.narrowed()
+    rows = distinct_sizes(problem) if problem.allowed.size > _LARGE else np.arange(len(problem.prices))
+    room, allowed, stock = lean.room[rows], lean.allowed[rows], np.minimum(most[rows], counts)
     contents = [
         (row, content)
         for values in packing_prices(problem, worth)
-        for row, content in enumerate(fill(lean.room, lean.demand, lean.allowed, np.minimum(most, counts), values))
+        for row, content in zip(rows.tolist(), fill(room, lean.demand, allowed, stock, values), strict=True)
     ]
     return [(row, content) for row, content in contents if np.any(content)]
 

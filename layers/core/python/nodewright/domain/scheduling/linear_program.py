@@ -102,10 +102,13 @@ class Master:
         """Whole numbers of the columns known, searched for with bounded work; None where none were found.
 
         At the values of `start`, an optimum of the same program, a column that loses more than all whole numbers may
-        can't be part of a plan cheaper than `to_beat`. Call it last: the program is one in whole numbers from then on.
+        can't be part of a plan cheaper than `to_beat`; of the others those that
+        lose least are looked at. Call it last: the program is one in whole numbers from then on.
         """
         numbers = np.arange(self._outcasts + len(self.columns), dtype=np.int32)
-        useless = self._outcasts + np.flatnonzero(self._losses(start) > to_beat - start.cost)
+        losses = self._losses(start)
+        beyond = np.argsort(losses, kind="stable")[_MIP_ENTRIES // self._outcasts :]
+        useless = self._outcasts + np.union1d(np.flatnonzero(losses > to_beat - start.cost), beyond)
         useless = np.concatenate([np.arange(self._outcasts), useless]).astype(np.int32)
         self._highs.changeColsBounds(len(useless), useless, np.zeros(len(useless)), np.zeros(len(useless)))
         self._highs.changeColsIntegrality(
@@ -145,6 +148,8 @@ _DUAL: Final = 1
 _PRIMAL: Final = 4
 """What is quick where columns come in: the last optimum still keeps all rows."""
 _MIP_NODES: Final = 200
+_MIP_ENTRIES: Final = 8_000
+"""Items × columns. Before the first node HiGHS looks for cuts, however long that takes: 10 s of 91 items × 1,253."""
 _DOLLAR: Final = 1e9
 _UNIT: Final = 1e3
 """Limits are counted in thousands of their unit: HiGHS likes numbers of like size."""

@@ -14,6 +14,7 @@ from nodewright.domain.scheduling.linear_program import Column, Master, Relaxati
 from nodewright.domain.scheduling.packing import Packing, Pattern, pack, pay, settled, times_affordable
 from nodewright.domain.scheduling.pricing import duals, packing_prices, placeable
 from nodewright.domain.scheduling.problems import Problem
+from nodewright.domain.scheduling.singles import single_resources
 
 
 def rounded(
@@ -41,6 +42,7 @@ def rounded(
 class _Rounding:
     def __init__(self, problem: Problem, counts: Ints, remaining: Floats, values: Floats, meter: Meter) -> None:
         self._problem, self._counts, self._remaining, self._meter = problem, counts, remaining, meter
+        self._adding = Meter(Budget(_WORK), never)
         self._values = placeable(problem, values)
         worth = problem.demand @ duals(problem, counts)
         self._others = packing_prices(problem, worth) if len(counts) <= _MANY_WAYS else ()
@@ -69,9 +71,14 @@ class _Rounding:
                 return
             master.demand(nodes.left)
             relaxation = master.solve()
-            if adding and relaxation is not None and master.add(filled(self._problem, nodes.left, relaxation)):
+            if adding and relaxation is not None and master.add(self._more(nodes.left, relaxation)):
                 relaxation = master.solve()
         yield self._finished(nodes, self._values)
+
+    def _more(self, left: Ints, relaxation: Relaxation) -> Sequence[Column]:
+        """Contents for what is left; around each of a hundred groups with a place a node that took two seconds."""
+        cost = self._problem.round_cost * (1 + len(single_resources(self._problem)))
+        return filled(self._problem, left, relaxation) if self._adding.spend(cost) else ()
 
     def _laid(self, nodes: "_Nodes", columns: Sequence[Column], times: Ints) -> bool:
         """Whether any of these found pods."""
