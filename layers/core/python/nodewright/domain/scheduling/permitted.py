@@ -7,7 +7,7 @@ no limit binds nothing of this costs anything.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from nodewright.domain.plans import Plan
@@ -24,12 +24,16 @@ from nodewright.domain.usage import node_usage
 Planner = Callable[[Snapshot, Budget], Plan]
 
 
-def permitted(snapshot: Snapshot, budget: Budget, planner: Planner) -> Plan:
-    """The planner's plan, or one that places more pods, the important ones first; or as many for less."""
+def permitted(snapshot: Snapshot, budget: Budget, planner: Planner, experience: "Experience") -> Plan:
+    """The planner's plan, or one that places more pods, the important ones first; or as many for less.
+
+    `experience` is shared by plans of the same pods.
+    """
     plan = planner(snapshot, budget)
     if plan.truncated or budget.contents or not _binds(snapshot, plan):
         return plan
-    search = _Search(snapshot, planner, plan)
+    search = _Search(snapshot, planner, plan, experience)
+    search.repeat()
     if _waits_for_limits(plan) or not _is_cheap(plan):
         search.stretch()
     if _waits_for_limits(search.best.plan):
@@ -96,18 +100,42 @@ class _Found:
     """Planned before the others; none: all together."""
 
 
+_LEAST_TRIES: Final = 2
+_MOST_TRIES: Final = 48
+_WORK: Final = 16_000
+"""Pods planned again."""
+
+
+@dataclass(slots=True)
+class Experience:
+    """What came of other plans of the same pods, which ask for more or less: what was best there is tried again first.
+
+    Only the first of them is worth a whole search.
+    """
+
+    tries: int = _MOST_TRIES
+    good: list[tuple[_Way, frozenset[PodKey]]] = field(default_factory=list)
+    """Ways, and which pods came first."""
+
+
 class _Search:
     """The best plan so far, and how many may still be tried: a number that depends on the pods alone."""
 
-    def __init__(self, snapshot: Snapshot, planner: Planner, plan: Plan) -> None:
+    def __init__(self, snapshot: Snapshot, planner: Planner, plan: Plan, experience: Experience) -> None:
         self._snapshot = snapshot
         self._level = _levelled(snapshot)
         self._planner = planner
         self._first = plan
         # Each rank may be planned apart.
         effort = len(snapshot.pods) * len({pod.priority for pod in snapshot.pods})
-        self._tries = max(_LEAST_TRIES, min(_MOST_TRIES, _WORK // max(1, effort)))
+        self._tries = max(_LEAST_TRIES, min(experience.tries, _WORK // max(1, effort))) + len(experience.good)
+        self._experience = experience
         self.best = _Found(plan, None)
+
+    def repeat(self) -> None:
+        """Plan as it was best for others."""
+        for way, keys in self._experience.good:
+            self._try(way, tuple(pod for pod in self._snapshot.pods if pod.key in keys))
 
     def stretch(self) -> None:
         """Plan at tolls."""
@@ -129,8 +157,12 @@ class _Search:
     def finished(self, budget: Budget) -> Plan:
         """The best, made cheaper as far as the budget goes."""
         best = self.best
+        self._experience.tries = max(0, self._tries)
         if best.way is None:
             return best.plan
+        way = (best.way, frozenset(pod.key for pod in best.first))
+        if way not in self._experience.good:
+            self._experience.good.append(way)
         if budget.columns:
             whole = self._plan(best.way, best.first, budget)
             if not whole.truncated:
@@ -197,10 +229,6 @@ _HIGH: Final = 64
 _FACTORS: Final = (0.25, 1, 4)
 _FEW: Final = 16
 """Pods; whether they fit is searched for with columns."""
-_LEAST_TRIES: Final = 2
-_MOST_TRIES: Final = 128
-_WORK: Final = 16_000
-"""Pods planned again."""
 
 
 def _left_out(snapshot: Snapshot, plan: Plan) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from nodewright.domain.scheduling.buying import buy
 from nodewright.domain.scheduling.entangled import Tangle, tangle
 from nodewright.domain.scheduling.foresight import foreseeing
 from nodewright.domain.scheduling.joint import Joint, JointPlan
-from nodewright.domain.scheduling.permitted import permitted
+from nodewright.domain.scheduling.permitted import Experience, permitted
 from nodewright.domain.scheduling.preferring import preferring
 from nodewright.domain.scheduling.priorities import higher_first
 from nodewright.domain.scheduling.proposals import better_plan
@@ -41,11 +41,9 @@ def solve(snapshot: Snapshot, budget: Budget = Budget(), expired: Callable[[], b
     def made(asked: Snapshot, within: Budget) -> Plan:
         return _made(asked, within, expired, known)
 
-    def required(asked: Snapshot, within: Budget) -> Plan:
-        return permitted(asked, within, made)
-
     def wished(asked: Snapshot) -> Plan:
-        return preferring(asked, budget, required)
+        experience = Experience()
+        return preferring(asked, budget, lambda part, within: permitted(part, within, made, experience))
 
     with without_collecting():
         return within_caps(snapshot, lambda asked: foreseeing(asked, wished))
