@@ -15,6 +15,7 @@ from nodewright.domain.pods import Pod, PodKey
 from nodewright.domain.quantities import PODS, Resources
 from nodewright.domain.scheduling.budget import AT_ONCE, NO_TOLL, Budget, Toll
 from nodewright.domain.scheduling.planned_rooms import paid
+from nodewright.domain.scheduling.priorities import NEVER_PLANNED, PERMANENT, left_out
 from nodewright.domain.scheduling.proving import proven
 from nodewright.domain.scheduling.succession import Succession
 from nodewright.domain.scheduling.yielding import likeness
@@ -51,13 +52,7 @@ _CLOSE: Final = 1.005
 
 def _waits_for_limits(plan: Plan) -> bool:
     """Whether pods are left that a limit may keep out."""
-    return any(each.reason not in _WHATEVER_LIMITS_SAY for each in plan.unschedulable)
-
-
-_WHATEVER_LIMITS_SAY: Final = frozenset(
-    {"Unsupported", "SetAside", "NoPool", "NoInstanceType", "TaintNotTolerated", "VolumeZone", "AttachLimit"}
-)
-"""Why nothing is bought for a pod even where nothing is limited."""
+    return any(each.reason not in NEVER_PLANNED | PERMANENT for each in plan.unschedulable)
 
 
 def _binds(snapshot: Snapshot, plan: Plan) -> bool:
@@ -221,7 +216,7 @@ class _Search:
         return not self._planner(snapshot, replace(budget, toll=way.toll)).unschedulable
 
     def _rank(self, found: _Found) -> tuple[object, ...]:
-        return _left_out(self._snapshot, found.plan), found.way is not None and found.way.level, found.plan.cost
+        return left_out(self._snapshot, found.plan), found.way is not None and found.way.level, found.plan.cost
 
 
 _HIGH: Final = 64
@@ -229,13 +224,6 @@ _HIGH: Final = 64
 _FACTORS: Final = (0.25, 1, 4)
 _FEW: Final = 16
 """Pods; whether they fit is searched for with columns."""
-
-
-def _left_out(snapshot: Snapshot, plan: Plan) -> tuple[int, ...]:
-    """How many of each priority, the highest first."""
-    priorities = {pod.key: pod.priority for pod in snapshot.pods}
-    left = [priorities[each.pod] for each in plan.unschedulable]
-    return tuple(left.count(priority) for priority in sorted(set(priorities.values()), reverse=True))
 
 
 def _in_turn(snapshot: Snapshot, planner: Callable[[Snapshot], Plan], several: Sequence[Sequence[Pod]]) -> Plan:
