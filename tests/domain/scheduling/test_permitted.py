@@ -1,6 +1,7 @@
 """Where a limit binds plans place as many pods as it permits, the important ones first, then for least."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,8 @@ from nodewright.domain.limits import NODES, Limits
 from nodewright.domain.plans import Plan
 from nodewright.domain.pods import Pod
 from nodewright.domain.scheduling import AT_ONCE, Budget, solve
-from nodewright.domain.snapshot import PoolOptions
+from nodewright.domain.scheduling.permitted import Experience, permitted
+from nodewright.domain.snapshot import PoolOptions, Snapshot
 from tests.builders import USD, instance_type, offering, options, pod, pods, pool, snapshot, spread, term
 from tests.oracle import check
 
@@ -91,3 +93,19 @@ def test_what_several_pools_leave_is_used_up() -> None:
 def test_nothing_is_planned_again_where_no_limit_binds() -> None:
     waiting = pods(7, cpu="1", memory="1Gi")
     assert planned(waiting, limited(cpu=100_000)) == planned(waiting, options(pool(), TYPES))
+
+
+def test_a_limit_that_changes_nothing_is_not_searched_for() -> None:
+    """It keeps the largest type out once the plan is made: asked is only what would be without it."""
+    asked: list[Snapshot] = []
+
+    def planner(world: Snapshot, budget: Budget) -> Plan:
+        asked.append(world)
+        return replace(solve(world, budget), bound=0)
+
+    world = snapshot(pods(3, cpu="1", memory="1Gi"), pools=[limited(cpu=9_000)])
+    plan = permitted(world, AT_ONCE, planner, Experience())
+
+    assert plan.unschedulable == ()
+    assert len(asked) == 2
+    assert [each.remaining for each in asked[1].pools] == [None]

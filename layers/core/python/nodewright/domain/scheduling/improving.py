@@ -103,7 +103,7 @@ def _groups(whole: Problem, counts: Ints) -> Iterator[_Group]:
     for items in components(whole.allowed):
         problem = whole.part(items)
         parts = [
-            (replace(part, items=part.items[sample], counts=part.counts[sample]))
+            replace(part, items=part.items[sample], counts=part.counts[sample])
             for part in divided(problem, counts[items])
             for sample in samples(problem.part(part.items, part.rows))
         ]

@@ -102,8 +102,8 @@ class Master:
         """Whole numbers of the columns known, searched for with bounded work; None where none were found.
 
         At the values of `start`, an optimum of the same program, a column that loses more than all whole numbers may
-        can't be part of a plan cheaper than `to_beat`; of the others those that
-        lose least are looked at. Call it last: the program is one in whole numbers from then on.
+        can't be part of a plan cheaper than `to_beat`; of the others those that lose least are looked at. Call it last:
+        the program is one in whole numbers from then on.
         """
         numbers = np.arange(self._outcasts + len(self.columns), dtype=np.int32)
         losses = self._losses(start)

@@ -33,17 +33,25 @@ def permitted(snapshot: Snapshot, budget: Budget, planner: Planner, experience: 
     plan = planner(snapshot, budget)
     if plan.truncated or budget.contents or not _binds(snapshot, plan):
         return plan
+    if not _waits_for_limits(plan) and not _costs_more(snapshot, plan, planner):
+        return plan
     search = _Search(snapshot, planner, plan, experience)
     search.repeat()
-    if _waits_for_limits(plan) or not _is_cheap(plan):
-        search.stretch()
+    search.stretch()
     if _waits_for_limits(search.best.plan):
         search.choose()
     return search.finished(budget)
 
 
-def _is_cheap(plan: Plan) -> bool:
-    return plan.bound is not None and plan.cost <= plan.bound * _CLOSE
+def _costs_more(snapshot: Snapshot, plan: Plan, planner: Planner) -> bool:
+    """Whether pods cost more than they need, and limits have to do with it: without them they cost less.
+
+    A limit of a thousand cores that leaves four hundred keeps the largest types out, and mostly changes nothing.
+    """
+    if plan.bound is not None and plan.cost <= plan.bound * _CLOSE:
+        return False
+    free = replace(snapshot, pools=tuple(replace(each, remaining=None) for each in snapshot.pools))
+    return planner(free, AT_ONCE).cost < plan.cost
 
 
 _CLOSE: Final = 1.005
